@@ -1,0 +1,1 @@
+"""Readers of case corpora → one case table; closed view, audit and splits."""

@@ -1,0 +1,1 @@
+"""Metrics, tie policies, clustered bootstrap and the result tables."""
