@@ -17,8 +17,12 @@ CASES = Schema(
         Column("sex", pl.String, "FEMALE, MALE, OTHER_SEX or null", nullable=True),
         Column("age_days", pl.Float64, "age at last encounter", "day", nullable=True),
         Column("onset", pl.String, "onset: HP CURIE or ISO 8601 duration", nullable=True),
-        Column("observed", pl.List(pl.String), "current HP CURIEs, in the record's order, distinct"),
-        Column("excluded", pl.List(pl.String), "current HP CURIEs, in the record's order, distinct"),
+        Column(
+            "observed", pl.List(pl.String), "current HP CURIEs, in the record's order, distinct"
+        ),
+        Column(
+            "excluded", pl.List(pl.String), "current HP CURIEs, in the record's order, distinct"
+        ),
     ),
     key=("case_id",),
 )
@@ -28,12 +32,21 @@ SKIPPED = Schema(
     "skipped",
     (
         Column("record", pl.String, "the record in its source"),
-        Column("level", pl.String, "'case': the whole record was left out; 'term': one term was"),
+        Column(
+            "level",
+            pl.String,
+            "what was left out: 'file' (in the archive, not a record), 'case' (the whole record), "
+            "'term' (one term of it), 'field' (another value, now null); or 'mapped': a term was "
+            "kept under its current id",
+        ),
         Column("reason", pl.String, "a short fixed phrase, the same for every row of its kind"),
         Column("detail", pl.String, "what was found", nullable=True),
     ),
 )
-"""What a reader left out, one row an occurrence, sorted by record, level, reason, detail."""
+"""What a reader left out or changed, one row an occurrence.
+
+Sorted by record, level, reason, detail.
+"""
 
 WITHHELD = Schema(
     "withheld",

@@ -1,0 +1,1 @@
+"""HPOA reader, relations, LOPO and publication-source overlap."""

@@ -1,0 +1,107 @@
+"""Read ``phenotype.hpoa`` with all its columns, as the release has them."""
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+
+from rarefuse.artifacts import Column, Schema
+from rarefuse.errors import InputError
+
+HPOA_COLUMNS = (
+    "database_id",
+    "disease_name",
+    "qualifier",
+    "hpo_id",
+    "reference",
+    "evidence",
+    "onset",
+    "frequency",
+    "sex",
+    "modifier",
+    "aspect",
+    "biocuration",
+)
+"""Columns of the HPOA format since 2023, in its order."""
+
+ANNOTATIONS = Schema(
+    "annotations",
+    (
+        Column("row", pl.Int32, "line number in the file, the first line being 1"),
+        *(Column(name, pl.String, "as in phenotype.hpoa; empty text for no value")
+          for name in HPOA_COLUMNS),
+    ),
+    key=("row",),
+)
+
+
+def read_hpoa(path: Path | str) -> pl.DataFrame:
+    """Read an HPOA release.
+
+    Parameters
+    ----------
+    path : path
+        ``phenotype.hpoa``, gzipped or not, with Unix or Windows line ends.
+
+    Returns
+    -------
+    polars.DataFrame
+        `ANNOTATIONS`: every row and column of the file, in its order.
+
+    Raises
+    ------
+    InputError
+        If the header lacks a column, a row has another number of fields, or the file is cut off.
+    """
+    try:
+        raw = Path(path).read_bytes()
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+        text = raw.decode("utf-8")
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(
+            "the annotation file cannot be read",
+            where=str(path),
+            found=str(error),
+            expected="phenotype.hpoa as text (UTF-8) or gzip",
+            todo="fetch the release again",
+        ) from error
+    lines = text.replace("\r\n", "\n").split("\n")
+    start = next((i for i, line in enumerate(lines) if line and not line.startswith("#")), None)
+    header = lines[start].split("\t") if start is not None else []
+    # Releases before 2023 begin the header line itself with '#'.
+    if start is None or "hpo_id" not in header:
+        _missing(path, header, HPOA_COLUMNS)
+    missing = [name for name in HPOA_COLUMNS if name not in header]
+    if missing:
+        _missing(path, header, missing)
+    assert start is not None
+    rows = []
+    for number, line in enumerate(lines[start + 1 :], start=start + 2):
+        if not line:
+            continue
+        fields = line.split("\t")
+        if len(fields) != len(header):
+            raise InputError(
+                "an annotation row has the wrong number of fields",
+                where=f"{path}, row {number}",
+                found=f"{len(fields)} fields: {line[:80]!r}",
+                expected=f"{len(header)} tab-separated fields, as in the header",
+                todo="fetch the release again; the file may be cut off",
+            )
+        rows.append((number, *fields))
+    frame = pl.DataFrame(
+        rows, schema={"row": pl.Int32, **dict.fromkeys(header, pl.String)}, orient="row"
+    )
+    return frame.select(ANNOTATIONS.names)
+
+
+def _missing(path: Path | str, header: list[str], missing: tuple[str, ...] | list[str]) -> None:
+    raise InputError(
+        "the annotation file lacks columns",
+        where=f"{path}, header",
+        found=", ".join(header) or "no header line",
+        expected=f"also {', '.join(missing)}",
+        todo="use phenotype.hpoa of a release since 2023, not genes_to_phenotype.txt or an older "
+        "format",
+    )

@@ -1,0 +1,1 @@
+"""Ontology rankers behind one interface; null distributions; full and partial orders."""

@@ -1,0 +1,106 @@
+"""Phenomizer: the Resnik score made comparable between diseases by its own null distribution.
+
+A disease with a rich profile scores well against any query. Phenomizer therefore orders diseases
+by the p-value of the score under random queries of the same size (Köhler et al. 2009; FUSION_SPEC
+section 4), then by the score, then by a stable position.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rarefuse import seeds
+from rarefuse.annotations.knowledge import Knowledge
+from rarefuse.errors import InputError
+from rarefuse.rankers.base import Columns, Queries, Scores, base_columns
+from rarefuse.rankers.exact import exact_columns
+from rarefuse.rankers.order import java_hash_order
+from rarefuse.rankers.reference import reference_columns
+from rarefuse.rankers.sampled import GRID, chunk_count, draw_queries, sampled_columns
+from rarefuse.rankers.semantic import empty_scores
+
+NULLS = ("sampled", "exact", "reference")
+
+
+@dataclass(frozen=True)
+class Phenomizer:
+    """Phenomizer with one of three null models.
+
+    Parameters
+    ----------
+    null : str
+        ``sampled``: shared seeded random queries. ``exact``: the distribution itself.
+        ``reference``: the reference tool with every quirk, its order of full ties included.
+    samples : int
+        Random queries a null distribution (not used by ``exact``).
+    max_query_size : int or None
+        Largest size that has a null of its own; a longer query keeps its full score and uses the
+        largest size's null. 10 is the reference's cap; None removes it.
+    seed : int
+        Seed of the random queries.
+    """
+
+    null: str = "sampled"
+    samples: int = 100_000
+    max_query_size: int | None = 10
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown null model."""
+        if self.null not in NULLS:
+            raise InputError(
+                "unknown null model of the Phenomizer",
+                where="config, rankers",
+                found=f"null: {self.null}",
+                expected=", ".join(NULLS),
+            )
+
+    def ordinary(self, knowledge: Knowledge, queries: Queries) -> Scores:
+        """Scores and p-values with all annotations."""
+        scores = empty_scores(knowledge, queries, p_value=True)
+        if self.null == "reference":
+            scores.order = java_hash_order(knowledge.disease_ids, knowledge.first_rows)
+        self._fill(knowledge, queries, base_columns(knowledge, queries), scores)
+        return scores
+
+    def lopo(
+        self, knowledge: Knowledge, queries: Queries, columns: Columns, scores: Scores
+    ) -> Scores:
+        """Scores and p-values with the touched profiles and their nulls rebuilt.
+
+        The same random queries are used, so a column that nothing was removed from would come out
+        the same, bit for bit.
+        """
+        self._fill(knowledge, queries, columns, scores)
+        return scores
+
+    def _fill(
+        self, knowledge: Knowledge, queries: Queries, columns: Columns, scores: Scores
+    ) -> None:
+        if not len(columns) or not len(queries):
+            return
+        # The size of the whole run's largest query, so that both protocols share the draws.
+        largest = int(queries.sizes.max())
+        cap = min(self.max_query_size or largest, largest)
+        arrays = (
+            columns.disease,
+            columns.ptr,
+            columns.terms,
+            columns.start,
+            columns.stop,
+            queries.observed_ptr,
+            queries.observed,
+            knowledge.ic.astype(np.float32),
+            knowledge.ontology.parent_ptr,
+            knowledge.ontology.parents,
+        )
+        chunks = chunk_count(len(columns))
+        results = (scores.score, scores.p_value)
+        if self.null == "exact":
+            exact_columns(*arrays, cap, float(GRID), chunks, *results)
+        elif self.null == "reference":
+            word = int(seeds.generator(self.seed, "reference draws").integers(1 << 62))
+            reference_columns(*arrays, self.samples, cap, word, chunks, *results)
+        else:
+            draws = draw_queries(len(knowledge.ic), self.samples, cap, self.seed)
+            sampled_columns(*arrays, draws, chunks, *results)
