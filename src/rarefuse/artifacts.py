@@ -7,7 +7,7 @@ and moved into place, so that a reader sees a whole file or none.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,26 +107,27 @@ def replacing(path: Path | str) -> Iterator[Path]:
     was. What an earlier, killed writer left behind is removed first.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for stale in path.parent.glob(f".{path.name}.*.tmp"):
-        stale.unlink(missing_ok=True)
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for stale in path.parent.glob(f".{path.name}.*.tmp"):
+            stale.unlink(missing_ok=True)
         yield temporary
         with temporary.open("rb") as handle:
             os.fsync(handle.fileno())
         os.replace(temporary, path)
-    except OSError as error:
+    except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(
             "cannot write an artifact",
             where=str(path),
-            found=error.strerror or str(error),
+            found=getattr(error, "strerror", None) or str(error),
             expected="a writable folder with free space",
             todo="free space or choose another results folder, then run again; nothing is left "
             "half-written",
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def write(frame: pl.DataFrame, schema: Schema, path: Path | str) -> None:

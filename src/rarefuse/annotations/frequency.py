@@ -60,9 +60,10 @@ def parse_frequency(text: str) -> Count:
             return Count(denominator, denominator, "frequency above 1")
         return Count(numerator, denominator)
     if (percent := _PERCENT.fullmatch(text)) and float(percent[1]) <= 100:
-        return _of_cohort(float(percent[1]) / 100)
+        return _of_cohort(float(percent[1]), 100.0)
     return Count(1, 1, "frequency not understood")
 
 
-def _of_cohort(share: float) -> Count:
-    return Count(math.floor(share * NOMINAL_COHORT + 0.5), NOMINAL_COHORT)
+def _of_cohort(part: float, whole: float = 1.0) -> Count:
+    # Multiplied first: 29 % of 50 is 14.5, but 0.29 * 50 is less in floating point.
+    return Count(math.floor(part * NOMINAL_COHORT / whole + 0.5), NOMINAL_COHORT)

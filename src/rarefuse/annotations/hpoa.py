@@ -1,6 +1,7 @@
 """Read ``phenotype.hpoa`` with all its columns, as the release has them."""
 
 import gzip
+import zlib
 from pathlib import Path
 
 import polars as pl
@@ -28,8 +29,10 @@ ANNOTATIONS = Schema(
     "annotations",
     (
         Column("row", pl.Int32, "line number in the file, the first line being 1"),
-        *(Column(name, pl.String, "as in phenotype.hpoa; empty text for no value")
-          for name in HPOA_COLUMNS),
+        *(
+            Column(name, pl.String, "as in phenotype.hpoa; empty text for no value")
+            for name in HPOA_COLUMNS
+        ),
     ),
     key=("row",),
 )
@@ -58,7 +61,7 @@ def read_hpoa(path: Path | str) -> pl.DataFrame:
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.decompress(raw)
         text = raw.decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InputError(
             "the annotation file cannot be read",
             where=str(path),

@@ -6,10 +6,15 @@ Profiles are rebuilt with ancestors by whoever scores them; information content 
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import polars as pl
 
+from rarefuse import artifacts
+from rarefuse.annotations.hpoa import ANNOTATIONS
+from rarefuse.annotations.relations import RELATIONS
 from rarefuse.artifacts import Column, Schema
+from rarefuse.errors import InputError
 
 REMOVED = Schema(
     "lopo",
@@ -66,7 +71,43 @@ def lopo_annotations(
         of other aspects, databases and qualifiers stay, as in the paper (appendix A.3).
     """
     gone = (
-        relations.filter(pl.col("pmids") == [publication]).select(pl.col("rows").explode()).to_series()
+        relations.filter(pl.col("pmids") == [publication])
+        .select(pl.col("rows").explode())
+        .to_series()
     )
     return annotations.filter(~pl.col("row").is_in(gone.implode()))
 
+
+def lopo_stage(*, cases: Path, relations: Path, output: Path) -> None:
+    """Write `REMOVED` for the publications of a corpus."""
+    publications = pl.read_parquet(cases, columns=["publication_id"]).to_series()
+    removed = removed_relations(
+        artifacts.read(relations, RELATIONS), publications.drop_nulls().to_list()
+    )
+    artifacts.write(removed, REMOVED, output)
+
+
+def lopo_hpoa_stage(
+    *, hpoa: Path, annotations: Path, relations: Path, publication: str, output: Path
+) -> None:
+    """Write one publication's ``phenotype.hpoa``, for outside programs.
+
+    The file is the release's own text without the removed lines, byte for byte otherwise.
+    """
+    rows = artifacts.read(annotations, ANNOTATIONS)
+    kept = lopo_annotations(rows, artifacts.read(relations, RELATIONS), publication)
+    gone = set(rows["row"].to_list()) - set(kept["row"].to_list())
+    cited = rows["reference"].str.contains(rf"(?:^|;)\s*{publication}\s*(?:;|$)").any()
+    if not cited:
+        raise InputError(
+            "the publication stands nowhere in the annotations",
+            where=str(hpoa),
+            found=publication,
+            expected="a PMID that some row cites",
+            todo="check the number; for a publication that is not cited, LOPO removes nothing",
+        )
+    lines = hpoa.read_bytes().splitlines(keepends=True)
+    artifacts.write_text(
+        b"".join(line for number, line in enumerate(lines, start=1) if number not in gone).decode(),
+        output,
+    )

@@ -5,16 +5,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rarefuse import artifacts
 from rarefuse.corpus.build import Corpus
+from rarefuse.corpus.cases import CASES, SKIPPED, WITHHELD
+from rarefuse.corpus.hpoa_cases import read_hpoa_cases
 from rarefuse.corpus.phenopackets import read_phenopackets
 from rarefuse.corpus.pheval import read_pheval
 from rarefuse.corpus.rarebench import read_rarebench
 from rarefuse.corpus.terms import TermResolver
 from rarefuse.errors import InputError
+from rarefuse.ontology import read_ontology
 
 __all__ = ["READERS", "Corpus", "read_corpus"]
 
 READERS: dict[str, Callable[..., Corpus]] = {
+    "hpoa": read_hpoa_cases,
     "phenopackets": read_phenopackets,
     "pheval": read_pheval,
     "rarebench": read_rarebench,
@@ -68,3 +73,22 @@ def read_corpus(
                 todo="correct the config",
             )
     return READERS[reader](name, path, resolver, **(options or {}))
+
+
+def corpus_stage(
+    *,
+    name: str,
+    reader: str,
+    source: Path,
+    options: Mapping[str, Any],
+    terms: Path,
+    aliases: Path,
+    cases: Path,
+    skipped: Path,
+    withheld: Path,
+) -> None:
+    """Read a corpus and write `CASES`, `SKIPPED` and `WITHHELD`."""
+    corpus = read_corpus(reader, name, source, read_ontology(terms, aliases), options)
+    artifacts.write(corpus.skipped, SKIPPED, skipped)
+    artifacts.write(corpus.withheld, WITHHELD, withheld)
+    artifacts.write(corpus.cases, CASES, cases)

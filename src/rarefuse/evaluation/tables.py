@@ -17,7 +17,9 @@ TABLE = Schema(
         Column("ci_low", pl.Float64, "lower end of the percentile interval", nullable=True),
         Column("ci_high", pl.Float64, "upper end of the percentile interval", nullable=True),
         Column("n", pl.Int64, "cases behind the value"),
-        Column("seed_sd", pl.Float64, "standard deviation over seeds, where there are", nullable=True),
+        Column(
+            "seed_sd", pl.Float64, "standard deviation over seeds, where there are", nullable=True
+        ),
     ),
     key=("table", "system", "protocol", "variant", "subset", "metric"),
 )

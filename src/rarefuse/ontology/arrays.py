@@ -6,11 +6,13 @@ Index lists are stored flat: those of term ``t`` stand at ``flat[ptr[t]:ptr[t + 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rarefuse import artifacts
 from rarefuse.artifacts import Column, Schema
 from rarefuse.errors import InputError
 
@@ -240,7 +242,10 @@ def from_frames(terms: pl.DataFrame, aliases: pl.DataFrame) -> Ontology:
         parent_ptr=ptr.astype(np.int32),
         parents=flat,
         depth=terms["depth"].to_numpy(),
-        aliases={
-            alias: Resolution(term, status) for alias, term, status in aliases.iter_rows()
-        },
+        aliases={alias: Resolution(term, status) for alias, term, status in aliases.iter_rows()},
     )
+
+
+def read_ontology(terms: Path, aliases: Path) -> Ontology:
+    """Read the ontology's artifacts."""
+    return from_frames(artifacts.read(terms, TERMS), artifacts.read(aliases, ALIASES))

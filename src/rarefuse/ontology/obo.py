@@ -1,17 +1,22 @@
 """Read an OBO release through obonet."""
 
 import gzip
+import zlib
 from pathlib import Path
 
 import obonet
 
+from rarefuse import artifacts
 from rarefuse.errors import InputError
 from rarefuse.ontology.arrays import (
+    ALIASES,
     PHENOTYPIC_ABNORMALITY,
+    TERMS,
     Ontology,
     Resolution,
     depths,
     flatten,
+    to_frames,
     topological_order,
 )
 
@@ -41,11 +46,12 @@ def read_obo(path: Path | str, root: str = PHENOTYPIC_ABNORMALITY) -> Ontology:
     try:
         with opener(path, "rt", encoding="utf-8") as handle:
             graph = obonet.read_obo(handle, ignore_obsolete=False)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error, KeyError) as error:
         raise InputError(
             "the ontology cannot be read",
             where=str(path),
-            found=str(error),
+            # obonet looks a stanza's tags up without asking whether they are there.
+            found=f"a stanza without {error}" if isinstance(error, KeyError) else str(error),
             expected="an OBO 1.2 or 1.4 file",
             todo="fetch the release again or name the right file in the source registry",
         ) from error
@@ -111,3 +117,10 @@ def _aliases(nodes: dict[str, dict], live: set[str]) -> dict[str, Resolution]:
             if alias not in live and (known is None or known.term_id is None):
                 aliases[alias] = Resolution(term, "alt_id")
     return aliases
+
+
+def ontology_stage(*, obo: Path, terms: Path, aliases: Path) -> None:
+    """Read an OBO release and write `TERMS` and `ALIASES`."""
+    term_frame, alias_frame = to_frames(read_obo(obo))
+    artifacts.write(term_frame, TERMS, terms)
+    artifacts.write(alias_frame, ALIASES, aliases)

@@ -102,6 +102,8 @@ class Columns:
         """
         first = np.zeros(n_queries, np.int64)
         last = np.zeros(n_queries, np.int64)
+        if not len(self):
+            return first, last
         change = np.flatnonzero(np.diff(self.start, prepend=-1))
         for begin, end in zip(change, [*change[1:], len(self)], strict=True):
             first[self.start[begin] : self.stop[begin]] = begin
@@ -157,9 +159,7 @@ def build_queries(
     rankable = [i for i, terms in enumerate(observed) if len(terms)]
     rankable.sort(key=lambda i: (publications[i] or "", case_ids[i]))
     ptr, flat = flatten([[index[t] for t in observed[i]] for i in rankable])
-    return Queries(
-        [case_ids[i] for i in rankable], ptr, flat, [publications[i] for i in rankable]
-    )
+    return Queries([case_ids[i] for i in rankable], ptr, flat, [publications[i] for i in rankable])
 
 
 def base_columns(knowledge: Knowledge, queries: Queries) -> Columns:

@@ -28,9 +28,7 @@ def binomial(n: int, k: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def exact_tails(
-    counts: NDArray[np.int64], largest: int, tails: NDArray[np.float64]
-) -> None:
+def exact_tails(counts: NDArray[np.int64], largest: int, tails: NDArray[np.float64]) -> None:
     """Tail probabilities of sums of terms drawn without replacement.
 
     Parameters
@@ -75,7 +73,8 @@ def exact_tails(
             width = top[k - j] + 1
             for s in range(width):
                 tails[k, s] += ways * tails[k - j, s]
-        top[k] = max(top[k], top[k - 1])
+            # Not only k - 1: with fewer than k - 1 other terms that size had no sums until now.
+            top[k] = max(top[k], width - 1)
     for k in range(1, largest + 1):
         all_ways = binomial(n_terms, k)
         above = 0.0

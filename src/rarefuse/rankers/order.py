@@ -4,6 +4,8 @@ Order: p-value ascending where there is one, then score descending, then the ran
 position. Candidates equal in p-value and score form a tie block, whatever their position.
 """
 
+import hashlib
+
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
@@ -192,12 +194,28 @@ def places(scores: Scores, wanted: NDArray[np.int32]) -> NDArray[np.int32]:
     return result
 
 
+def neutral_order(disease_ids: list[str]) -> NDArray[np.int32]:
+    """Stable position that says nothing about a disease: the order of the ids' SHA-256 digests.
+
+    Order by OMIM number would not do: older entries have lower numbers and are the diagnosis more
+    often, so that it alone lifts Recall@1 of a score with many ties by up to 2.5 points.
+
+    Returns
+    -------
+    ndarray of int32, shape (D,)
+        Position of each disease.
+    """
+    digests = [hashlib.sha256(disease.encode()).digest() for disease in disease_ids]
+    position = np.empty(len(digests), np.int32)
+    position[sorted(range(len(digests)), key=digests.__getitem__)] = np.arange(len(digests))
+    return position
+
+
 def java_hash_order(disease_ids: list[str], insertion: list[int]) -> NDArray[np.int32]:
     """Iteration order of the reference tool's ``HashMap`` of diseases.
 
-    Bucket = (h ^ (h >>> 16)) & (capacity - 1) with h = 31 + String.hashCode(id) over the CURIE's
-    local part's term id as phenol prints it (the whole CURIE), insertion order inside a bucket
-    (REFERENCE_PHENOMIZER).
+    Bucket = (h ^ (h >>> 16)) & (capacity - 1) with h = 31 + String.hashCode of the whole CURIE,
+    insertion order inside a bucket (REFERENCE_PHENOMIZER).
 
     Parameters
     ----------

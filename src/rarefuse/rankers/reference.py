@@ -46,9 +46,7 @@ def reference_p_value(
         return 0.0
     after = np.searchsorted(keys, score, side="right")
     gap = (keys[after] - keys[after - 1]) / 2.0
-    return 1.0 - (
-        cumulative[after - 1] + gap * (cumulative[after] - cumulative[after - 1])
-    )
+    return 1.0 - (cumulative[after - 1] + gap * (cumulative[after] - cumulative[after - 1]))
 
 
 @njit(cache=True, nogil=True)
@@ -147,6 +145,4 @@ def reference_columns(
                     if min(cap, len(own)) == size:
                         s = mean_best_match(column, own)
                         score[q, disease[c]] = s
-                        p_value[q, disease[c]] = reference_p_value(
-                            keys[:m], cumulative[:m], s
-                        )
+                        p_value[q, disease[c]] = reference_p_value(keys[:m], cumulative[:m], s)

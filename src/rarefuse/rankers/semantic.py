@@ -9,22 +9,21 @@ from numpy.typing import NDArray
 from rarefuse.annotations.knowledge import Knowledge
 from rarefuse.ontology.bestmatch import best_match_column
 from rarefuse.rankers.base import Columns, Queries, Scores, base_columns
+from rarefuse.rankers.order import neutral_order
 
 
 def empty_scores(knowledge: Knowledge, queries: Queries, *, p_value: bool = False) -> Scores:
-    """Unfilled tables of the right shape, with candidate order for full ties."""
+    """Unfilled tables of the right shape, with the neutral order for full ties."""
     shape = (len(queries), len(knowledge.disease_ids))
     return Scores(
         np.empty(shape),
         np.empty(shape) if p_value else None,
-        np.arange(shape[1], dtype=np.int32),
+        neutral_order(knowledge.disease_ids),
     )
 
 
 @njit(cache=True, nogil=True)
-def mean_best_match(
-    column: NDArray[np.float32], terms: NDArray[np.int32]
-) -> float:
+def mean_best_match(column: NDArray[np.float32], terms: NDArray[np.int32]) -> float:
     """Mean of m_d(t) over the terms of a query, in nats.
 
     Single-precision summands are summed exactly in double precision (for fewer than 2^20 terms),
@@ -82,8 +81,8 @@ def disease_side_columns(
 
     The query takes the profile's part: one column of the best-match table a query, looked up at
     the direct annotations of each candidate. Query q is scored against the columns
-    ``first_column[q]`` to ``last_column[q]`` (exclusive). ``score`` holds the query-to-disease side and afterwards the mean of
-    both; an empty profile scores 0.
+    ``first_column[q]`` to ``last_column[q]`` (exclusive). ``score`` holds the query-to-disease
+    side and afterwards the mean of both; an empty profile scores 0.
     """
     for q in prange(len(query_ptr) - 1):
         closed = np.empty(len(ic), np.bool_)
@@ -96,14 +95,10 @@ def disease_side_columns(
             if len(own) == 0:
                 score[q, disease[c]] = 0.0
             else:
-                score[q, disease[c]] = (
-                    score[q, disease[c]] + mean_best_match(column, own)
-                ) / 2.0
+                score[q, disease[c]] = (score[q, disease[c]] + mean_best_match(column, own)) / 2.0
 
 
-def _fill_resnik(
-    knowledge: Knowledge, queries: Queries, columns: Columns, scores: Scores
-) -> None:
+def _fill_resnik(knowledge: Knowledge, queries: Queries, columns: Columns, scores: Scores) -> None:
     ontology = knowledge.ontology
     resnik_columns(
         columns.disease,

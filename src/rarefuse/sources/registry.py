@@ -277,3 +277,22 @@ def _url(value: object, path: Path | str, name: str, key: str) -> str:
     if not url.startswith(("https://", "http://")):
         raise _bad(path, name, key, url, "an address that starts with https:// or http://")
     return url
+
+
+def find_source(registry: dict[str, Source], name: str, path: Path | str) -> Source:
+    """Entry of a registry by id.
+
+    Raises
+    ------
+    InputError
+        If there is no such entry; the message lists those there are.
+    """
+    if name not in registry:
+        raise InputError(
+            "the source registry has no such entry",
+            where=str(path),
+            found=name,
+            expected=f"one of {', '.join(sorted(registry))}",
+            todo="correct the name in the config, or add the source to the registry",
+        )
+    return registry[name]

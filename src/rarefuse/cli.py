@@ -1,0 +1,372 @@
+"""The command line: one subcommand a stage. Stages are imported when they run, so help is quick."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rarefuse import __version__
+from rarefuse.errors import InputError
+
+Arguments = argparse.Namespace
+
+
+def _fetch(a: Arguments) -> None:
+    from rarefuse.sources.fetch import fetch
+    from rarefuse.sources.registry import find_source, load_registry
+
+    source = find_source(load_registry(a.registry), a.source, a.registry)
+    fetch(source, a.output, mirror_dirs=a.mirror_dir, offline=a.offline)
+
+
+def _verify(a: Arguments, path: Path) -> None:
+    """Check a fetched file again before it is read: it may have changed since."""
+    if a.source_id:
+        from rarefuse.sources.fetch import verify
+        from rarefuse.sources.registry import find_source, load_registry
+
+        verify(path, find_source(load_registry(a.registry), a.source_id, a.registry))
+
+
+def _ontology(a: Arguments) -> None:
+    from rarefuse.ontology.obo import ontology_stage
+
+    _verify(a, a.obo)
+    ontology_stage(obo=a.obo, terms=a.terms, aliases=a.aliases)
+
+
+def _annotations(a: Arguments) -> None:
+    from rarefuse.annotations.build import annotations_stage
+
+    _verify(a, a.hpoa)
+    annotations_stage(
+        hpoa=a.hpoa,
+        terms=a.terms,
+        aliases=a.aliases,
+        annotations=a.annotations,
+        diseases=a.diseases,
+        relations=a.relations,
+        information_content_path=a.information_content,
+        problems=a.problems,
+        **a.options,
+    )
+
+
+def _corpus(a: Arguments) -> None:
+    from rarefuse.corpus.readers import corpus_stage
+
+    _verify(a, a.source)
+    corpus_stage(
+        name=a.name,
+        reader=a.reader,
+        source=a.source,
+        options=a.options,
+        terms=a.terms,
+        aliases=a.aliases,
+        cases=a.cases,
+        skipped=a.skipped,
+        withheld=a.withheld,
+    )
+
+
+def _view(a: Arguments) -> None:
+    from rarefuse.corpus.view import view_stage
+
+    view_stage(cases=a.cases, terms=a.terms, aliases=a.aliases, view=a.output)
+
+
+def _splits(a: Arguments) -> None:
+    from rarefuse.corpus.splits import splits_stage
+
+    splits_stage(cases=a.cases, options=a.options, splits=a.output)
+
+
+def _audit(a: Arguments) -> None:
+    from rarefuse.corpus.audit import audit_stage
+
+    audit_stage(
+        view=a.view,
+        cases=a.cases,
+        withheld=a.withheld,
+        splits=a.splits,
+        terms=a.terms,
+        aliases=a.aliases,
+        output=a.output,
+    )
+
+
+def _lopo(a: Arguments) -> None:
+    from rarefuse.annotations.lopo import lopo_stage
+
+    lopo_stage(cases=a.cases, relations=a.relations, output=a.output)
+
+
+def _lopo_hpoa(a: Arguments) -> None:
+    from rarefuse.annotations.lopo import lopo_hpoa_stage
+
+    lopo_hpoa_stage(
+        hpoa=a.hpoa,
+        annotations=a.annotations,
+        relations=a.relations,
+        publication=a.publication,
+        output=a.output,
+    )
+
+
+def _rank(a: Arguments) -> None:
+    from rarefuse.rankers.run import rank_stage
+
+    rank_stage(
+        knowledge=a.knowledge,
+        corpus=a.corpus,
+        method=a.method,
+        options=a.options,
+        depth=a.depth,
+        rankings=a.rankings,
+        gold_ranks=a.gold_ranks,
+        threads=a.threads,
+    )
+
+
+def _table(a: Arguments) -> None:
+    from rarefuse.evaluation.stages import Evaluation, table_stage
+
+    table_stage(
+        name=a.name,
+        evaluation=Evaluation(corpus=a.corpus, knowledge=a.knowledge, **a.options),
+        output=a.output,
+    )
+
+
+def _report(a: Arguments) -> None:
+    from rarefuse.report.stage import write_report
+
+    write_report(a.name, _tables(a.table), a.skipped, a.problems, a.audit, a.provenance, a.output)
+
+
+def _summary(a: Arguments) -> None:
+    from rarefuse.report.stage import write_summary
+
+    write_summary(a.name, _tables(a.table), a.report)
+
+
+def _tables(paths: Sequence[Path]) -> dict[str, Path]:
+    return {path.stem: path for path in paths}
+
+
+def _write_config(a: Arguments) -> None:
+    import yaml
+
+    from rarefuse.artifacts import write_text
+
+    write_text(yaml.safe_dump(a.options, sort_keys=True, allow_unicode=True), a.output)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}") from error
+
+
+# Each subcommand: function, help, arguments. An argument is a path unless its type is given.
+_FROM_SOURCE: dict[str, dict[str, Any]] = {
+    "--registry": {"default": Path("resources/sources.yaml"), "help": "source registry"},
+    "--source-id": {"type": str, "help": "registry entry to verify the file against"},
+}
+_ONTOLOGY: dict[str, dict[str, Any]] = {
+    "--terms": {"required": True, "help": "artifact terms"},
+    "--aliases": {"required": True, "help": "artifact aliases"},
+}
+_OPTIONS: dict[str, Any] = {"type": _json, "default": {}, "help": "options as a JSON object"}
+
+
+def _needed(**names: str) -> dict[str, dict[str, Any]]:
+    return {
+        f"--{name.replace('_', '-')}": {"required": True, "help": text}
+        for name, text in names.items()
+    }
+
+
+_COMMANDS: dict[str, tuple[Callable[[Arguments], None], str, dict[str, dict[str, Any]]]] = {
+    "fetch": (
+        _fetch,
+        "fetch and verify a source of the registry",
+        {
+            "source": {"type": str, "help": "registry entry"},
+            **_needed(output="file to write"),
+            "--registry": _FROM_SOURCE["--registry"],
+            "--mirror-dir": {"action": "append", "default": [], "help": "look here first"},
+            "--offline": {"action": "store_true", "help": "never download"},
+        },
+    ),
+    "ontology": (
+        _ontology,
+        "read an OBO release",
+        {**_needed(obo="OBO file"), **_ONTOLOGY, **_FROM_SOURCE},
+    ),
+    "annotations": (
+        _annotations,
+        "read an HPOA release",
+        {
+            **_needed(
+                hpoa="phenotype.hpoa",
+                annotations="artifact to write",
+                diseases="artifact to write",
+                relations="artifact to write",
+                information_content="artifact to write",
+                problems="artifact to write",
+            ),
+            **_ONTOLOGY,
+            "--options": _OPTIONS,
+            **_FROM_SOURCE,
+        },
+    ),
+    "corpus": (
+        _corpus,
+        "read a case corpus",
+        {
+            "--name": {"type": str, "required": True, "help": "corpus"},
+            "--reader": {"type": str, "required": True, "help": "what reads it"},
+            **_needed(
+                source="file or folder",
+                cases="artifact to write",
+                skipped="artifact to write",
+                withheld="artifact to write",
+            ),
+            **_ONTOLOGY,
+            "--options": _OPTIONS,
+            **_FROM_SOURCE,
+        },
+    ),
+    "view": (
+        _view,
+        "close the view",
+        {**_needed(cases="artifact cases", output="artifact to write"), **_ONTOLOGY},
+    ),
+    "splits": (
+        _splits,
+        "split whole publications",
+        {**_needed(cases="artifact cases", output="artifact to write"), "--options": _OPTIONS},
+    ),
+    "audit": (
+        _audit,
+        "look for answers in the closed view; fails if there are any",
+        {
+            **_needed(
+                view="artifact view",
+                cases="artifact cases",
+                withheld="artifact withheld",
+                splits="artifact splits",
+                output="artifact to write",
+            ),
+            **_ONTOLOGY,
+        },
+    ),
+    "lopo": (
+        _lopo,
+        "list what LOPO removes for each publication",
+        _needed(cases="artifact cases", relations="artifact relations", output="artifact to write"),
+    ),
+    "lopo-hpoa": (
+        _lopo_hpoa,
+        "write phenotype.hpoa without one publication's own relations",
+        {
+            "publication": {"type": str, "help": "PMID CURIE"},
+            **_needed(
+                hpoa="phenotype.hpoa",
+                annotations="artifact annotations",
+                relations="artifact relations",
+                output="file to write",
+            ),
+        },
+    ),
+    "rank": (
+        _rank,
+        "rank a corpus under both protocols",
+        {
+            **_needed(
+                knowledge="folder",
+                corpus="folder",
+                rankings="folder to write into",
+                gold_ranks="folder to write into",
+            ),
+            "--method": {"type": str, "required": True, "help": "ranking method"},
+            "--options": _OPTIONS,
+            "--depth": {"type": int, "default": 100, "help": "places to keep"},
+            "--threads": {"type": int, "default": 1, "help": "threads to use"},
+        },
+    ),
+    "table": (
+        _table,
+        "compute a result table",
+        {
+            "name": {"type": str, "help": "table"},
+            **_needed(corpus="folder", knowledge="folder", output="artifact to write"),
+            "--options": _OPTIONS,
+        },
+    ),
+    "report": (
+        _report,
+        "write the report page",
+        {
+            "--name": {"type": str, "required": True, "help": "corpus"},
+            "--table": {"action": "append", "default": [], "help": "table artifact"},
+            **_needed(
+                skipped="artifact skipped",
+                problems="artifact annotation_problems",
+                audit="artifact audit",
+                output="page to write",
+            ),
+            "--provenance": {"type": _json, "default": {}, "help": "JSON object"},
+        },
+    ),
+    "summary": (
+        _summary,
+        "print a run's summary",
+        {
+            "--name": {"type": str, "required": True, "help": "corpus"},
+            "--table": {"action": "append", "default": [], "help": "table artifact"},
+            **_needed(report="report page"),
+        },
+    ),
+    "write-config": (
+        _write_config,
+        "write a run's merged configuration",
+        {"--options": _OPTIONS, **_needed(output="file to write")},
+    ),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of all subcommands."""
+    top = argparse.ArgumentParser(prog="rarefuse", description="Stages of the workflow.")
+    top.add_argument("--version", action="version", version=f"rarefuse {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (function, text, arguments) in _COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(function=function)
+        for argument, settings in arguments.items():
+            if settings.get("action") != "store_true":
+                settings = {"type": Path, **settings}
+            command.add_argument(argument, **settings)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a subcommand.
+
+    Returns
+    -------
+    int
+        0 if all went well, 2 for an `InputError`, whose message goes to stderr.
+    """
+    parsed = parser().parse_args(arguments)
+    try:
+        parsed.function(parsed)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,116 @@
+"""Check a merged configuration against its schema and fill in defaults."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from rarefuse.errors import InputError
+
+
+def load_schema(path: Path | str) -> dict[str, Any]:
+    """Read the JSON schema (as YAML) of the configuration."""
+    with open(path, encoding="utf-8") as handle:
+        schema: dict[str, Any] = yaml.safe_load(handle)
+    return schema
+
+
+def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate a configuration and fill in the defaults that the schema gives.
+
+    Parameters
+    ----------
+    config : mapping
+        As Snakemake merged it from ``config.yaml``, ``--configfile`` and ``--config``.
+    schema : mapping
+        JSON schema; every object has ``additionalProperties: false``.
+
+    Returns
+    -------
+    dict
+        A copy with every key.
+
+    Raises
+    ------
+    InputError
+        On the first unknown key, wrong type or value, or name that refers to nothing.
+    """
+    filled: dict[str, Any] = _with_defaults(dict(config), schema)
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(filled))
+    if errors:
+        raise _explain(min(errors, key=lambda error: (len(error.path), str(error.path))))
+    _refer(filled, "corpus", filled["corpus"], filled["corpora"], "corpora")
+    for key in ("monte_carlo", "query_cap"):
+        _refer(filled, f"{key}.ranker", filled[key]["ranker"], filled["rankers"], "rankers")
+    for place, names in (
+        ("evaluation.rankers", filled["evaluation"]["rankers"]),
+        ("null_models.rankers", filled["null_models"]["rankers"]),
+    ):
+        for name in names:
+            _refer(filled, place, name, filled["rankers"], "rankers")
+    corpus = filled["corpora"][filled["corpus"]]
+    if ("source" in corpus) == ("path" in corpus):
+        raise InputError(
+            "a corpus needs one place to be read from",
+            where=f"config, corpora.{filled['corpus']}",
+            found=", ".join(sorted(corpus)),
+            expected="either 'source' (an entry of the source registry) or 'path'",
+        )
+    return filled
+
+
+def _refer(
+    config: Mapping[str, Any], place: str, name: str, known: Iterable[str], section: str
+) -> None:
+    if name not in known:
+        raise InputError(
+            f"the config names something that is not under '{section}:'",
+            where=f"config, {place}",
+            found=name,
+            expected=f"one of {', '.join(sorted(known))}",
+            todo=f"correct the name, or add an entry under '{section}:'",
+        )
+
+
+def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Copy of `value` with the schema's defaults for absent keys, at every depth."""
+    if not isinstance(value, Mapping):
+        return value
+    filled = dict(value)
+    for key, below in schema.get("properties", {}).items():
+        if key not in filled and "default" in below:
+            filled[key] = below["default"]
+        if key in filled:
+            filled[key] = _with_defaults(filled[key], below)
+    others = schema.get("additionalProperties")
+    if isinstance(others, Mapping):
+        for key in filled.keys() - schema.get("properties", {}).keys():
+            filled[key] = _with_defaults(filled[key], others)
+    return filled
+
+
+def _explain(error: jsonschema.ValidationError) -> InputError:
+    """Turn a validator's finding into an error that says where, what and what instead."""
+    place = ".".join(map(str, error.absolute_path))
+    where = f"config, {place}" if place else "config, top level"
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema.get("properties", {}))
+        unknown = sorted(set(error.instance) - set(known))
+        return InputError(
+            "the config has an unknown key",
+            where=where,
+            found=", ".join(unknown),
+            expected=f"one of {', '.join(known)}",
+            todo="correct the spelling or remove the key; workflow/schemas/config.schema.yaml "
+            "describes every key",
+        )
+    meaning = error.schema.get("description", "")
+    return InputError(
+        "the config has a value that cannot be used",
+        where=where,
+        found=repr(error.instance),
+        expected=f"{meaning} ({error.message})" if meaning else error.message,
+        todo="correct the value",
+    )

@@ -1,0 +1,100 @@
+"""The rankers there are, by the method name that the config gives. Light: imports none of them.
+
+Adding a ranker is one class with the interface of `rarefuse.rankers.base.Ranker` and one line
+here; its dataclass fields are the options that the config may set.
+"""
+
+import dataclasses
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from rarefuse.errors import InputError
+
+METHODS = {
+    "resnik": ("rarefuse.rankers.semantic", "Resnik"),
+    "bma": ("rarefuse.rankers.semantic", "BestMatchAverage"),
+    "phenomizer": ("rarefuse.rankers.phenomizer", "Phenomizer"),
+}
+"""Method → module and class."""
+
+
+def resolve_options(
+    ranker: str, configured: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, dict[str, Any]]:
+    """Method and options of a ranker id.
+
+    Parameters
+    ----------
+    ranker : str
+        Id in the config's ``rankers``, or a variant of one: ``ID.seed3`` (another seed) or
+        ``ID.uncapped`` (a null of its own for every query size).
+    configured : mapping
+        The config's ``rankers``: id → method and options.
+
+    Returns
+    -------
+    method : str
+        Key of `METHODS`.
+    options : dict
+        Fields of the ranker's class.
+
+    Raises
+    ------
+    InputError
+        If there is no such ranker, method or variant.
+    """
+    base, _, variant = ranker.partition(".")
+    if base not in configured:
+        raise InputError(
+            "unknown ranker",
+            where="config, rankers",
+            found=base,
+            expected=f"one of {', '.join(sorted(configured))}",
+            todo="correct the name, or add an entry under 'rankers:'",
+        )
+    options = dict(configured[base])
+    method = options.pop("method")
+    if method not in METHODS:
+        raise InputError(
+            "unknown ranking method",
+            where=f"config, rankers.{base}.method",
+            found=str(method),
+            expected=f"one of {', '.join(sorted(METHODS))}",
+            todo="correct the method",
+        )
+    if variant == "uncapped":
+        options["max_query_size"] = None
+    elif variant.startswith("seed") and variant[4:].isdigit():
+        options["seed"] = int(variant[4:])
+    elif variant:
+        raise InputError(
+            "unknown variant of a ranker",
+            where="requested results",
+            found=ranker,
+            expected=f"{base}, {base}.seedN or {base}.uncapped",
+        )
+    return method, options
+
+
+def make_ranker(method: str, options: Mapping[str, Any]) -> Any:
+    """Build the ranker of a method.
+
+    Raises
+    ------
+    InputError
+        If the method has no such option.
+    """
+    module, name = METHODS[method]
+    ranker = getattr(importlib.import_module(module), name)
+    allowed = [field.name for field in dataclasses.fields(ranker)]
+    for option in options:
+        if option not in allowed:
+            raise InputError(
+                f"the ranking method '{method}' has no such option",
+                where="config, rankers",
+                found=option,
+                expected=", ".join(allowed) or "no option",
+                todo="correct the config",
+            )
+    return ranker(**options)

@@ -1,0 +1,1 @@
+"""The report page, its figures, and the summary for the terminal."""
