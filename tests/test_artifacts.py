@@ -201,7 +201,9 @@ TOO_LARGE = textwrap.dedent(
 
 def run(*command):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, env=environment, timeout=120
+    )
 
 
 @pytest.mark.parametrize("how", ["limit", "disk"])

@@ -33,9 +33,7 @@ def test_names_and_seeds_give_different_streams():
         (2, "a", 1),
     ]
     streams = [first(*each) for each in asked]
-    for (left, one), (right, other) in itertools.combinations(
-        zip(asked, streams, strict=True), 2
-    ):
+    for (left, one), (right, other) in itertools.combinations(zip(asked, streams, strict=True), 2):
         assert not set(one) & set(other), (left, right)
 
 

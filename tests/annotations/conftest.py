@@ -7,10 +7,20 @@ import pytest
 from rarefuse.annotations.hpoa import ANNOTATIONS
 from rarefuse.ontology.arrays import Ontology, Resolution, depths, flatten
 
-HEADER = (
-    "database_id disease_name qualifier hpo_id reference evidence onset frequency sex modifier "
-    "aspect biocuration"
-).split()
+HEADER = [
+    "database_id",
+    "disease_name",
+    "qualifier",
+    "hpo_id",
+    "reference",
+    "evidence",
+    "onset",
+    "frequency",
+    "sex",
+    "modifier",
+    "aspect",
+    "biocuration",
+]
 ROW = dict.fromkeys(HEADER, "") | {
     "database_id": "OMIM:100001",
     "disease_name": "first disease",

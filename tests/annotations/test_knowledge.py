@@ -8,9 +8,7 @@ from rarefuse.annotations.relations import build_relations
 
 
 def rows_of(ontology, *profiles):
-    return [
-        np.array(sorted(ontology.index[f"HP:{t:07d}"] for t in p), np.int32) for p in profiles
-    ]
+    return [np.array(sorted(ontology.index[f"HP:{t:07d}"] for t in p), np.int32) for p in profiles]
 
 
 def test_information_content_by_hand(ontology):

@@ -79,9 +79,7 @@ def test_by_hand(toy):
 def test_the_table_has_one_row_a_profile(toy):
     ic = ic_of(toy, [[3], [5], [2]])
     ptr, flat = flatten([[3], [], [2, 5]])
-    table = best_match_table(
-        ptr, flat, ic.astype(np.float32), toy.parent_ptr, toy.parents
-    )
+    table = best_match_table(ptr, flat, ic.astype(np.float32), toy.parent_ptr, toy.parents)
     assert table.tolist() == [column_of(toy, ic, p).tolist() for p in ([3], [], [2, 5])]
 
 

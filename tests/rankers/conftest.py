@@ -81,17 +81,12 @@ class World:
     def without(self, publication):
         """Knowledge filtered from scratch, with the information content of the whole."""
         profiles = [
-            [t for t, refs in profile.items() if refs != {publication}]
-            for profile in self.profiles
+            [t for t, refs in profile.items() if refs != {publication}] for profile in self.profiles
         ]
         return make_knowledge(self.parents, profiles, self.knowledge.ic)
 
     def touched(self, publication):
-        return [
-            d
-            for d, profile in enumerate(self.profiles)
-            if {publication} in profile.values()
-        ]
+        return [d for d, profile in enumerate(self.profiles) if {publication} in profile.values()]
 
 
 @st.composite
@@ -103,9 +98,7 @@ def random_worlds(draw):
     ]
     term = st.integers(0, n - 1)
     refs = st.sets(st.sampled_from(PUBLICATIONS), max_size=2)
-    profiles = draw(
-        st.lists(st.dictionaries(term, refs, max_size=4), min_size=1, max_size=4)
-    )
+    profiles = draw(st.lists(st.dictionaries(term, refs, max_size=4), min_size=1, max_size=4))
     case = st.tuples(
         st.lists(term, min_size=1, max_size=5, unique=True),
         st.sampled_from([None, *PUBLICATIONS]),

@@ -46,7 +46,7 @@ def test_tails_are_those_of_all_choices(values, data):
 
 
 def test_a_far_tail_keeps_its_relative_precision():
-    # 200 terms, one each of 1 to 10 and zeros: the largest sum of ten, 55, has one way in C(200, 10).
+    # 200 terms, one each of 1 to 10 and zeros: the largest sum of ten, 55, has one way among all.
     tails = tails_of([*range(1, 11), *[0] * 190], 10)
     assert tails[10, 55] == pytest.approx(1 / math.comb(200, 10), rel=1e-12)
     # 54 or more: also {0, 2, …, 10}, with 190 zeros to choose from.

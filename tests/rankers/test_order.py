@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 
 from rarefuse.rankers.base import Scores
 from rarefuse.rankers.order import java_hash_order, neutral_order, places, top_lists
+from rarefuse.rankers.phenomizer import Phenomizer
+from rarefuse.rankers.semantic import Resnik
 
 
 def scores_of(score, p_value=None, order=None):
@@ -20,9 +22,7 @@ def scores_of(score, p_value=None, order=None):
 def tied_scores(draw):
     """Few different values, so that most candidates are tied; any positions."""
     q, d = draw(st.integers(1, 3)), draw(st.integers(1, 14))
-    table = st.lists(
-        st.lists(st.integers(0, 2), min_size=d, max_size=d), min_size=q, max_size=q
-    )
+    table = st.lists(st.lists(st.integers(0, 2), min_size=d, max_size=d), min_size=q, max_size=q)
     p_value = draw(st.one_of(st.none(), table))
     return scores_of(draw(table), p_value, draw(st.permutations(range(d))))
 
@@ -39,7 +39,7 @@ def sorted_rows(scores, q):
 
 
 @given(tied_scores(), st.integers(1, 20))
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=150)
 def test_lists_are_the_first_places_of_a_full_sort(scores, depth):
     top, first, last = top_lists(scores, depth)
     stored = min(depth, scores.score.shape[1])
@@ -52,7 +52,7 @@ def test_lists_are_the_first_places_of_a_full_sort(scores, depth):
 
 
 @given(tied_scores(), st.data())
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=150)
 def test_a_candidates_place_is_that_of_a_full_sort(scores, data):
     n, d = scores.score.shape
     wanted = data.draw(st.lists(st.integers(-1, d - 1), min_size=n, max_size=n))
@@ -102,7 +102,7 @@ def test_java_order_by_hand():
 def test_java_order_doubles_the_capacity_above_three_quarters():
     # Codes 97 to 108, h = 128 to 139: buckets 0 to 11. q: h = 144, bucket 0 of 16 but 16 of 32.
     letters = [chr(code) for code in range(97, 109)]
-    eleven, twelve = letters[:11] + ["q"], [*letters, "q"]
+    eleven, twelve = [*letters[:11], "q"], [*letters, "q"]
     insertion = list(range(13))
     # 12 entries are three quarters of 16: q stands second, behind a (inserted before it).
     assert java_hash_order(eleven, insertion[:12]).tolist() == [0, *range(2, 12), 1]
@@ -138,9 +138,6 @@ def test_the_neutral_order_is_a_permutation_of_its_own_that_depends_on_names_onl
 
 
 def test_positions_break_ties_only(toy, queries_of):
-    from rarefuse.rankers.phenomizer import Phenomizer
-    from rarefuse.rankers.semantic import Resnik
-
     queries = queries_of(toy, [0])  # every disease scores 0 against the root
     plain = Resnik().ordinary(toy, queries)
     assert plain.order.tolist() == neutral_order(toy.disease_ids).tolist()

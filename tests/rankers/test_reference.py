@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -85,22 +87,18 @@ def test_terms_are_drawn_uniformly(seed):
 
 
 def test_one_query_fewer_is_drawn_than_the_counts_are_divided_by(knowledge_of, queries_of):
-    # Disease 1 matches nothing but the root: every draw has score 0, F(0) = (N - 1) / N. For
-    # disease 2, term 2 of three scores ln 2 and the others 0; query {2} stands at the last key.
-    known = knowledge_of([[], [0], [0]], [[0], [2]])
-    queries = queries_of(known, [2], [1])
-    scores = Phenomizer("reference", samples=2).ordinary(known, queries)
-    # With one draw (2 - 1) there are keys 0 and, if term 2 is drawn, 0.693: ln 2 = 0.69315 is
-    # above both, so p is 0 all the same; scores of 0 have p 1.
-    assert scores.p_value.tolist() == [[1, 0], [1, 1]]
+    # One term of IC ln 3 = 1.09861: every draw has the key 1.099, just above the score. Three of
+    # the nominal four are drawn, so F(0) = 0, F(1.099) = 3/4, and
+    # p = 1 - (0 + 1.099 / 2 · 3/4) = 0.587875.
+    known = knowledge_of([[]], [[0]], ic=[np.log(3)])
+    scores = Phenomizer("reference", samples=4).ordinary(known, queries_of(known, [0]))
+    assert scores.p_value.tolist() == [[pytest.approx(0.587875, abs=1e-12)]]
 
 
 @given(st.data())
 @settings(deadline=None, max_examples=40)
 def test_p_values_come_from_each_diseases_own_counts(worlds, matches_of, data):
     """F of neighbouring keys, up to sampling, is that of all queries of the size."""
-    from itertools import combinations
-
     world = data.draw(worlds)
     known, queries = world.knowledge, world.queries
     samples = 20_000

@@ -245,6 +245,7 @@ def provenance():
         "version": "0.1.0",
         "seed": 20260902,
         "resamples": 2000,
+        "level": 0.95,
         "sources": [
             {
                 "id": "phenopacket-store-0.1.27",

@@ -250,3 +250,9 @@ def test_missing_tables_and_provenance_are_named(render, tables, provenance):
         render(provenance={k: v for k, v in provenance.items() if k != "seed"})
     with pytest.raises(InputError, match="also sha256 of source 1"):
         render(provenance=provenance | {"sources": [{"id": "a", "title": "A", "release": "1"}]})
+
+
+def test_the_level_of_the_intervals_is_the_given_one(render, html, provenance):
+    other = render(provenance=provenance | {"level": 0.9})
+    assert "95\u00a0%" not in other
+    assert other.replace("90\u00a0% ", "95\u00a0% ") == html

@@ -7,6 +7,7 @@ and ``--page`` for a dark background.
 """
 
 import io
+import math
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -274,7 +275,7 @@ def _curve(
 
 
 def _recall_axes(axis: Axes, ks: Sequence[int]) -> None:
-    labelled = [k for k in ks if k != 3]  # 3 and 5 would touch on a narrow panel
+    labelled = _spaced(ks)
     axis.set_xscale("log")
     axis.xaxis.set_major_locator(FixedLocator(labelled))
     axis.set_xticks(labelled, [str(k) for k in labelled])
@@ -282,6 +283,16 @@ def _recall_axes(axis: Axes, ks: Sequence[int]) -> None:
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_ylim(0, 1)
     axis.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.50", "0.75", "1"])
+
+
+def _spaced(ks: Sequence[int]) -> list[int]:
+    """Values of k far enough apart on a log axis for their labels; the last is always one."""
+    span = math.log(ks[-1] / ks[0]) if ks else 0.0
+    labelled: list[int] = []
+    for k in reversed(ks):
+        if not labelled or math.log(labelled[-1] / k) > 0.14 * span:
+            labelled.append(k)
+    return labelled[::-1]
 
 
 def _forest(

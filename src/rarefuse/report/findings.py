@@ -15,6 +15,7 @@ from rarefuse.report.labels import (
     count,
     distinct,
     interval,
+    level_name,
     main_ranker,
     number,
     percent,
@@ -24,13 +25,15 @@ from rarefuse.report.labels import (
 )
 
 
-def lead(tables: Mapping[str, pl.DataFrame]) -> list[str]:
+def lead(tables: Mapping[str, pl.DataFrame], level: float = 0.95) -> list[str]:
     """Sentences of the first paragraph.
 
     Parameters
     ----------
     tables : mapping of str to polars.DataFrame
         At least `recall`.
+    level : float
+        Coverage of the intervals.
 
     Returns
     -------
@@ -41,7 +44,7 @@ def lead(tables: Mapping[str, pl.DataFrame]) -> list[str]:
     systems = rankers(recall)
     known = cells(recall)
     main = main_ranker(systems)
-    sentences = [_change_sentence(known, main), *_share_lost(known, main)]
+    sentences = [_change_sentence(known, main, level), *_share_lost(known, main)]
     if len(systems) > 1:
         sentences.append(_range_sentence(known, systems))
     if "test" in distinct(recall, "subset"):
@@ -73,7 +76,7 @@ def _is_none(cell: Cell) -> bool:
     return abs(cell.value or 0.0) < 5e-7
 
 
-def _change_sentence(known: Mapping[Key, Cell], system: str) -> str:
+def _change_sentence(known: Mapping[Key, Cell], system: str, level: float) -> str:
     before, after, change = (_recall(known, system, p) for p in (BEFORE, AFTER, CHANGE))
     start = f"{system_label(system)} puts the right disease first in "
     if _is_none(change):
@@ -88,8 +91,8 @@ def _change_sentence(known: Mapping[Key, Cell], system: str) -> str:
         f"(Recall@1 {number(before.value)} to {number(after.value)}, a paired change of "
         f"{points(change.value)} points"
     )
-    bounds = "" if change.low is None else f", 95\u00a0% interval {interval(change, change=True)}"
-    text += f"{bounds})"
+    bounds = f", {level_name(level)} interval {interval(change, change=True)}"
+    text += ")" if change.low is None else f"{bounds})"
     if change.low is not None and not is_clear(change):
         return f"{text}, a change that the interval does not tell apart from none."
     return f"{text}."

@@ -29,6 +29,7 @@ from rarefuse.report.labels import (
     count,
     distinct,
     interval,
+    level_name,
     metric_label,
     metrics,
     number,
@@ -61,7 +62,7 @@ TIE_METRICS = ("rank1_tied_share", "rank1_tie_mean", "rank1_tie_max")
 POLICIES = (NATIVE, "averaged", "worst")
 PROVENANCE_KEYS = ("version", "seed", "sources")
 SOURCE_KEYS = ("id", "title", "release", "sha256")
-_INTERVAL = "95\u00a0% interval"
+_INTERVAL = "interval"  # the template puts the level before it
 _LONG = 16  # characters from which the first column may wrap on a narrow screen
 _CHANGES = (CHANGE, "uncapped - capped")
 
@@ -125,8 +126,8 @@ def render_report(
         Columns check, passed, value, detail.
     provenance : mapping
         `version` and `seed`; `sources`, each a mapping with `id`, `title`, `release`, `sha256` and
-        optionally `licence`; optionally `resamples` (of the bootstrap) and `settings` (a mapping of
-        text to anything, shown as it is).
+        optionally `licence`; optionally `resamples` and `level` (0.95) of the intervals, and
+        `settings` (a mapping of text to anything, shown as it is).
 
     Returns
     -------
@@ -141,7 +142,7 @@ def render_report(
     require(tables)
     _check_provenance(provenance)
     recall, ties = tables["recall"], tables["ties"]
-    systems = rankers(recall)
+    level = float(provenance.get("level", 0.95))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -154,9 +155,10 @@ def render_report(
     return environment.get_template("report.html.j2").render(
         corpus=corpus,
         releases=[f"{source['title']} {source['release']}" for source in provenance["sources"]],
-        lead=lead(tables),
+        lead=lead(tables, level),
+        level=level_name(level),
+        interval=_INTERVAL,
         background=background(tables),
-        n_rankers=len(systems),
         main_table=_main_table(recall),
         main_figure=Markup(figures.before_after(recall)),
         curves=Markup(figures.recall_curves(recall)),

@@ -82,7 +82,7 @@ CHECKS = {
     "labels are canonical": "Labels are the ontology's own",
     "publications stay in one split": "Publications stay in one split",
     "lexical overlap": "Lexical overlap of findings and diagnosis",
-    "label names the answer": "Ontology label contains the name of the diagnosis",
+    "label names the answer": "Answers that are part of an ontology label",
 }
 _FIRST_SUBSETS = ("all", "train", "validation", "test")
 
@@ -163,6 +163,11 @@ def count(value: float | None) -> str:
 def percent(value: float | None, digits: int = 1) -> str:
     """Share in 0..1 as a percentage."""
     return MISSING if value is None or value != value else f"{number(100 * value, digits)}\u00a0%"
+
+
+def level_name(level: float) -> str:
+    """Coverage of the intervals, such as ``95 %``."""
+    return f"{100 * level:g}\u00a0%"
 
 
 def points(value: float | None, digits: int = 2) -> str:

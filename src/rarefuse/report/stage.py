@@ -67,6 +67,7 @@ def write_summary(
     tables: Mapping[str, Path],
     report: Path | str,
     stream: TextIO | None = None,
+    level: float = 0.95,
 ) -> None:
     """Print the summary of a run.
 
@@ -80,6 +81,8 @@ def write_summary(
         Where the page lies, as it is to be shown.
     stream : file, optional
         Where to print; standard output by default.
+    level : float
+        Coverage of the intervals.
     """
-    text = terminal_summary(read_tables(tables), corpus, str(report))
+    text = terminal_summary(read_tables(tables), corpus, str(report), level)
     print(text, file=sys.stdout if stream is None else stream)

@@ -19,6 +19,7 @@ from rarefuse.report.labels import (
     count,
     distinct,
     interval,
+    level_name,
     metric_label,
     number,
     percent,
@@ -33,7 +34,9 @@ WIDTH = 100
 _NAME_WIDTH = 34
 
 
-def terminal_summary(tables: Mapping[str, pl.DataFrame], corpus: str, report_path: str) -> str:
+def terminal_summary(
+    tables: Mapping[str, pl.DataFrame], corpus: str, report_path: str, level: float = 0.95
+) -> str:
     """Summarise the run for the terminal.
 
     Parameters
@@ -44,6 +47,8 @@ def terminal_summary(tables: Mapping[str, pl.DataFrame], corpus: str, report_pat
         Name of the corpus.
     report_path : str
         Where the report page lies; the only line that may be longer than 100 columns.
+    level : float
+        Coverage of the intervals.
 
     Returns
     -------
@@ -57,7 +62,7 @@ def terminal_summary(tables: Mapping[str, pl.DataFrame], corpus: str, report_pat
     lines = [*textwrap.wrap(_corpus_line(tables["cohort"], corpus), WIDTH), ""]
     for subset in ("all", "test"):
         if subset in distinct(recall, "subset"):
-            lines += [*_table(known, systems, subset), ""]
+            lines += [*_table(known, systems, subset, level), ""]
     lines += textwrap.wrap(_emptied_line(tables["cohort"]), WIDTH)
     return "\n".join([*map(_plain, lines), f"Report: {report_path}"])
 
@@ -86,7 +91,7 @@ def _emptied_line(cohort: pl.DataFrame) -> str:
     return f"LOPO empties the gold profile of {amount} eligible cases{share}."
 
 
-def _table(known: Mapping[Key, Cell], systems: list[str], subset: str) -> list[str]:
+def _table(known: Mapping[Key, Cell], systems: list[str], subset: str, level: float) -> list[str]:
     names = {system: _clip(system_label(system)) for system in systems}
     width = max(map(len, [*names.values(), "Ranker"]))
     n = max(
@@ -96,7 +101,7 @@ def _table(known: Mapping[Key, Cell], systems: list[str], subset: str) -> list[s
     lines = [
         f"{SUBSETS[subset]} (n = {n:,})",
         f"  {'Ranker':<{width}}  {'Metric':<10}  {'Before':>6}  {'LOPO':>6}  {'Change':>6}"
-        "  95 % interval, points",
+        f"  {level_name(level)} interval, points",
     ]
     for system in systems:
         name = names[system]
