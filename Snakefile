@@ -22,6 +22,7 @@ localrules:
     monte_carlo,
     query_cap,
     null_models,
+    split_sensitivity,
 
 
 rule all:
@@ -44,3 +45,8 @@ rule query_cap:
 rule null_models:
     input:
         f"{RESULTS}/{CORPUS}/tables/null_models.parquet",
+
+
+rule split_sensitivity:
+    input:
+        f"{RESULTS}/{CORPUS}/tables/split_sensitivity.parquet",

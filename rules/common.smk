@@ -38,9 +38,8 @@ try:
         find_source(REGISTRY, CONFIG["knowledge"][key], CONFIG["sources"]["registry"])
         for key in ("hpo", "hpoa")
     )
-    for name, entry in CONFIG["corpora"].items():
-        if "source" in entry:
-            find_source(REGISTRY, entry["source"], CONFIG["sources"]["registry"])
+    if source := CONFIG["corpora"][CONFIG["corpus"]].get("source"):
+        find_source(REGISTRY, source, CONFIG["sources"]["registry"])
 except InputError as error:
     raise WorkflowError(str(error)) from None
 

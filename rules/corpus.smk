@@ -9,6 +9,15 @@ def corpus_source(wildcards):
     return resource(entry["source"]) if "source" in entry else entry["path"]
 
 
+SPLIT_OPTIONS = {
+    "seed": CONFIG["seed"],
+    "fractions": CONFIG["splits"]["fractions"],
+    "publications": CONFIG["splits"]["publications"],
+    "n_cases": CONFIG["splits"]["cases"],
+    "tolerance": CONFIG["splits"]["tolerance"],
+}
+
+
 def corpus_options(wildcards):
     """The reader's own options."""
     entry = CONFIG["corpora"][wildcards.corpus]
@@ -68,15 +77,7 @@ rule splits:
     output:
         f"{RESULTS}/{{corpus}}/splits.parquet",
     params:
-        options=as_json(
-            {
-                "seed": CONFIG["seed"],
-                "fractions": CONFIG["splits"]["fractions"],
-                "publications": CONFIG["splits"]["publications"],
-                "n_cases": CONFIG["splits"]["cases"],
-                "tolerance": CONFIG["splits"]["tolerance"],
-            }
-        ),
+        options=as_json(SPLIT_OPTIONS),
         code=code_digest("rarefuse.corpus.splits"),
     log:
         "logs/{corpus}/splits.log",

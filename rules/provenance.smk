@@ -5,7 +5,7 @@
 
 def table_rankers(table):
     """Rankers that a table is about."""
-    if table in ("recall", "ties"):
+    if table in ("recall", "ties", "split_sensitivity"):
         return CONFIG["evaluation"]["rankers"]
     if table == "monte_carlo":
         ranker, seeds = CONFIG["monte_carlo"]["ranker"], CONFIG["monte_carlo"]["seeds"]
@@ -45,6 +45,7 @@ rule table:
                 "resamples": CONFIG["evaluation"]["resamples"],
                 "level": CONFIG["evaluation"]["level"],
                 "seed": CONFIG["seed"],
+                **({"splits": SPLIT_OPTIONS} if wc.table == "split_sensitivity" else {}),
             }
         ),
         code=code_digest("rarefuse.evaluation.stages"),

@@ -64,5 +64,5 @@ onsuccess:
     if all(Path(path).exists() for path in (*tables, page)):
         shell(
             "python -m rarefuse summary --name {CORPUS} --report {page}"
-            " --table {tables[0]} --table {tables[1]}"
+            " --level {CONFIG[evaluation][level]} --table {tables[0]} --table {tables[1]}"
         )

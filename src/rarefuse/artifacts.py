@@ -5,6 +5,7 @@ without timestamps: the same content gives the same bytes. It is written under a
 and moved into place, so that a reader sees a whole file or none.
 """
 
+import glob
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from rarefuse.errors import InputError
 
@@ -110,13 +113,13 @@ def replacing(path: Path | str) -> Iterator[Path]:
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for stale in path.parent.glob(f".{path.name}.*.tmp"):
+        for stale in path.parent.glob(f".{glob.escape(path.name)}.[0-9]*.tmp"):
             stale.unlink(missing_ok=True)
         yield temporary
         with temporary.open("rb") as handle:
             os.fsync(handle.fileno())
         os.replace(temporary, path)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pa.ArrowException) as error:
         raise InputError(
             "cannot write an artifact",
             where=str(path),
@@ -131,12 +134,31 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 
 def write(frame: pl.DataFrame, schema: Schema, path: Path | str) -> None:
-    """Write `frame` as the artifact `schema` at `path`, checked and atomically."""
+    """Write `frame` as the artifact `schema` at `path`, checked and atomically.
+
+    The file describes itself: every column carries its meaning and unit as Arrow field metadata
+    and is marked nullable or not.
+    """
     schema.check(frame, str(path))
+    table = frame.rechunk().to_arrow()
+    fields = [
+        pa.field(
+            column.name,
+            table.schema.field(column.name).type,
+            nullable=column.nullable,
+            metadata={"meaning": column.meaning, **({"unit": column.unit} if column.unit else {})},
+        )
+        for column in schema.columns
+    ]
+    described = table.cast(pa.schema(fields, metadata={"artifact": schema.name}))
     with replacing(path) as temporary:
-        # Row groups of fixed size and no statistics of the machine: bytes depend on rows alone.
-        frame.rechunk().write_parquet(
-            temporary, compression="zstd", compression_level=3, row_group_size=131_072
+        # Fixed row groups and nothing of the machine or the hour: bytes depend on rows alone.
+        pq.write_table(
+            described,
+            temporary,
+            compression="zstd",
+            row_group_size=131_072,
+            write_page_checksum=True,
         )
 
 
@@ -155,14 +177,15 @@ def read(path: Path | str, schema: Schema) -> pl.DataFrame:
         If the file is missing, is not Parquet (cut off, say), or has another schema.
     """
     try:
-        frame = pl.read_parquet(path, hive_partitioning=False)
+        table = pq.ParquetFile(path, page_checksum_verification=True).read()
+        frame = pl.from_arrow(table)
     except FileNotFoundError as error:
         raise InputError(
             f"artifact '{schema.name}' is missing",
             where=str(path),
             todo="run the workflow so that it is made",
         ) from error
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pa.ArrowException) as error:
         raise InputError(
             f"artifact '{schema.name}' cannot be read",
             where=str(path),
@@ -170,5 +193,6 @@ def read(path: Path | str, schema: Schema) -> pl.DataFrame:
             expected="a whole Parquet file",
             todo="delete the file and run again",
         ) from error
+    assert isinstance(frame, pl.DataFrame)
     schema.check(frame, str(path))
     return frame

@@ -149,7 +149,7 @@ def _report(a: Arguments) -> None:
 def _summary(a: Arguments) -> None:
     from rarefuse.report.stage import write_summary
 
-    write_summary(a.name, _tables(a.table), a.report)
+    write_summary(a.name, _tables(a.table), a.report, level=a.level)
 
 
 def _tables(paths: Sequence[Path]) -> dict[str, Path]:
@@ -330,6 +330,7 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], None], str, dict[str, dict[str,
             "--name": {"type": str, "required": True, "help": "corpus"},
             "--table": {"action": "append", "default": [], "help": "table artifact"},
             **_needed(report="report page"),
+            "--level": {"type": float, "default": 0.95, "help": "coverage of the intervals"},
         },
     ),
     "write-config": (
@@ -349,9 +350,8 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(function=function)
         for argument, settings in arguments.items():
-            if settings.get("action") != "store_true":
-                settings = {"type": Path, **settings}
-            command.add_argument(argument, **settings)
+            typed = {} if settings.get("action") == "store_true" else {"type": Path}
+            command.add_argument(argument, **{**typed, **settings})
     return top
 
 

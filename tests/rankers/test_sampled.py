@@ -65,6 +65,18 @@ def test_a_query_longer_than_the_cap_is_compared_mean_with_mean(knowledge_of, qu
     assert scores.p_value[0, 0] == pytest.approx(0.2, abs=0.07)
 
 
+def test_a_capped_mean_between_two_steps_is_reached_by_the_upper_one(knowledge_of, queries_of):
+    # Terms worth 0, 1 and 2 thousandths, all in the profile. Query {1, 2} has mean 1.5; of
+    # single draws only term 2 reaches that, a draw of term 1 does not.
+    known = knowledge_of([[], [0], [0]], [[1, 2]], ic=[0, 0.001, 0.002])
+    queries = queries_of(known, [1, 2])
+    drawn = np.bincount(draw_queries(3, 300, 1, 1)[:, 0], minlength=3)
+    counted = Phenomizer("sampled", samples=300, max_query_size=1).ordinary(known, queries)
+    assert counted.p_value.tolist() == [[(1 + drawn[2]) / 301]]
+    exact = Phenomizer("exact", max_query_size=1).ordinary(known, queries)
+    assert exact.p_value[0, 0] == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize("n_terms, size", [(5, 5), (12, 10), (19_810, 10)])
 def test_draws_are_without_replacement_and_from_all_terms(n_terms, size):
     draws = draw_queries(n_terms, 500, size, seed=3)

@@ -38,6 +38,23 @@ ANNOTATIONS = Schema(
 )
 
 
+def read_text(path: Path | str) -> str:
+    """Text of ``phenotype.hpoa``, gzipped or not."""
+    try:
+        raw = Path(path).read_bytes()
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+        return raw.decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise InputError(
+            "the annotation file cannot be read",
+            where=str(path),
+            found=str(error),
+            expected="phenotype.hpoa as text (UTF-8) or gzip",
+            todo="fetch the release again",
+        ) from error
+
+
 def read_hpoa(path: Path | str) -> pl.DataFrame:
     """Read an HPOA release.
 
@@ -56,19 +73,7 @@ def read_hpoa(path: Path | str) -> pl.DataFrame:
     InputError
         If the header lacks a column, a row has another number of fields, or the file is cut off.
     """
-    try:
-        raw = Path(path).read_bytes()
-        if raw[:2] == b"\x1f\x8b":
-            raw = gzip.decompress(raw)
-        text = raw.decode("utf-8")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise InputError(
-            "the annotation file cannot be read",
-            where=str(path),
-            found=str(error),
-            expected="phenotype.hpoa as text (UTF-8) or gzip",
-            todo="fetch the release again",
-        ) from error
+    text = read_text(path)
     lines = text.replace("\r\n", "\n").split("\n")
     start = next((i for i, line in enumerate(lines) if line and not line.startswith("#")), None)
     header = lines[start].split("\t") if start is not None else []

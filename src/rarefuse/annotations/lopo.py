@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from rarefuse import artifacts
-from rarefuse.annotations.hpoa import ANNOTATIONS
+from rarefuse.annotations.hpoa import ANNOTATIONS, read_text
 from rarefuse.annotations.relations import RELATIONS
 from rarefuse.artifacts import Column, Schema
 from rarefuse.errors import InputError
@@ -106,7 +106,7 @@ def lopo_hpoa_stage(
             expected="a PMID that some row cites",
             todo="check the number; for a publication that is not cited, LOPO removes nothing",
         )
-    lines = hpoa.read_bytes().splitlines(keepends=True)
+    lines = read_text(hpoa).encode().splitlines(keepends=True)
     artifacts.write_text(
         b"".join(line for number, line in enumerate(lines, start=1) if number not in gone).decode(),
         output,

@@ -74,7 +74,8 @@ def split_text(case: Mapping[str, Any], canonical: Mapping[str, str]) -> tuple[s
     free, labels : str
         Everything else, and the labels that are letter by letter those of their term.
     """
-    free, labels = [], []
+    free: list[str] = []
+    labels: list[str] = []
     for kind in ("observed", "excluded"):
         for term, label in zip(case[kind], case[f"{kind}_labels"], strict=True):
             (labels if canonical.get(term) == label else free).append(f"{term} {label}")

@@ -15,7 +15,7 @@ from rarefuse.corpus.build import Corpus, RawCase, build
 from rarefuse.corpus.terms import Skip, TermResolver
 
 NOT_ONE_PATIENT = "group has a frequency other than 1/1 and 0/1"
-FEW_OBSERVED = "fewer observed terms than min_observed"
+FEW_OBSERVED = "fewer observed terms than the corpus asks for"
 
 
 def read_hpoa_cases(

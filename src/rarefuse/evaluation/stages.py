@@ -4,9 +4,10 @@ Every table is `TABLE`. Statistics over cases carry intervals from resamples of 
 (of gold diseases where a corpus has no publications).
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,12 @@ from rarefuse import artifacts
 from rarefuse.annotations.overlap import overlap_by_case
 from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.corpus.cases import CASES
-from rarefuse.corpus.splits import PARTS, SPLITS
+from rarefuse.corpus.splits import (
+    PARTS,
+    SPLITS,
+    admissible_permutations,
+    publication_groups,
+)
 from rarefuse.errors import InputError
 from rarefuse.evaluation.bootstrap import ClusterBootstrap, cluster_bootstrap
 from rarefuse.evaluation.metrics import NATIVE, TIE_POLICIES, recall_at, reciprocal_rank
@@ -45,6 +51,8 @@ class Evaluation:
         Cut-offs.
     resamples, level, seed
         Of the bootstrap.
+    splits : mapping
+        Options of `rarefuse.corpus.splits.split_publications`, for the table about splits.
     """
 
     corpus: Path
@@ -54,6 +62,7 @@ class Evaluation:
     resamples: int
     level: float
     seed: int
+    splits: Mapping[str, Any] = field(default_factory=dict)
 
     def eligible(self) -> pl.DataFrame:
         """Cases with an observed term and a gold disease among the candidates, with their split.
@@ -354,6 +363,45 @@ def null_models_table(evaluation: Evaluation) -> Iterator[Row]:
         yield from paired_rows(evaluation, "null_models", subset, cases, systems)
 
 
+def split_sensitivity_table(evaluation: Evaluation, n_splits: int = 1000) -> Iterator[Row]:
+    """How much the test part's figures depend on which admissible split was drawn (ours).
+
+    Value and interval are the median and the central `level` of the figure over the test parts of
+    the first `n_splits` admissible permutations; `n` counts the splits. The first of them is the
+    split in use.
+    """
+    cases = artifacts.read(evaluation.corpus / "cases.parquet", CASES)
+    groups, sizes = publication_groups(cases)
+    row = dict(zip(sizes["group"].to_list(), range(sizes.height), strict=True))
+    eligible = evaluation.eligible().join(groups, on="case_id", maintain_order="left")
+    group = np.array([row[g] for g in eligible["group"].to_list()])
+    n_eligible = np.bincount(group, minlength=sizes.height)
+    in_test = np.zeros((n_splits, sizes.height))
+    permutations = admissible_permutations(
+        sizes["len"].to_numpy(), max_permutations=100_000, **evaluation.splits
+    )
+    for i, (order, bounds) in zip(range(n_splits), permutations, strict=False):
+        in_test[i, order[bounds[1] :]] = 1.0
+    in_test = in_test[in_test @ n_eligible > 0]
+    tail = (1.0 - evaluation.level) / 2.0
+    for ranker in evaluation.rankers:
+        before = evaluation.measured(ranker, ORDINARY, eligible, NATIVE)
+        after = evaluation.measured(ranker, LOPO, eligible, NATIVE)
+        for metric in ("recall@1", "mrr"):
+            for protocol, values in (
+                (ORDINARY, before[metric]),
+                (LOPO, after[metric]),
+                (CHANGE, after[metric] - before[metric]),
+            ):
+                sums = np.bincount(group, values, sizes.height)
+                figures = (in_test @ sums) / (in_test @ n_eligible)
+                low, median, high = np.quantile(figures, [tail, 0.5, 1.0 - tail])
+                yield (
+                    "split_sensitivity", ranker, protocol, NATIVE, "test", metric, float(median),
+                    float(low), float(high), len(in_test), None,
+                )  # fmt: skip
+
+
 TABLES: dict[str, Callable[[Evaluation], Iterator[Row]]] = {
     "cohort": cohort_table,
     "overlap": overlap_table,
@@ -362,6 +410,7 @@ TABLES: dict[str, Callable[[Evaluation], Iterator[Row]]] = {
     "monte_carlo": monte_carlo_table,
     "query_cap": query_cap_table,
     "null_models": null_models_table,
+    "split_sensitivity": split_sensitivity_table,
 }
 
 

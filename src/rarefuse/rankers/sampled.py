@@ -90,15 +90,15 @@ def sampled_columns(
                 value[t] = np.uint16(column[t] * np.float32(GRID) + np.float32(0.5))
             largest = 0
             for q in range(start[c], stop[c]):
-                largest = max(largest, min(cap, query_ptr[q + 1] - query_ptr[q]))
+                largest = max(largest, min(cap, int(query_ptr[q + 1] - query_ptr[q])))
             top = count_sums(value, draws, largest, histogram)
             for k in range(largest):
                 for b in range(min(top, (k + 1) * top_value) - 1, -1, -1):
                     histogram[k, b] += histogram[k, b + 1]
             for q in range(start[c], stop[c]):
-                length = query_ptr[q + 1] - query_ptr[q]
+                length = int(query_ptr[q + 1] - query_ptr[q])
                 size = min(cap, length)
-                total = 0
+                total = np.int64(0)
                 mean = 0.0
                 for i in range(query_ptr[q], query_ptr[q + 1]):
                     mean += np.float64(column[query_terms[i]])
