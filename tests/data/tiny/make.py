@@ -85,7 +85,20 @@ DISEASES = {
 
 def hpoa() -> str:
     """HPOA text with every kind of frequency, an unknown and a dead term, NOT and ORPHA rows."""
-    header = ["database_id", "disease_name", "qualifier", "hpo_id", "reference", "evidence", "onset", "frequency", "sex", "modifier", "aspect", "biocuration"]
+    header = [
+        "database_id",
+        "disease_name",
+        "qualifier",
+        "hpo_id",
+        "reference",
+        "evidence",
+        "onset",
+        "frequency",
+        "sex",
+        "modifier",
+        "aspect",
+        "biocuration",
+    ]
     lines = ["#description: tiny", "#version: tiny", "\t".join(header)]
 
     def row(
