@@ -21,7 +21,7 @@ import numpy as np
 
 from rarefuse.annotations.knowledge import Knowledge
 from rarefuse.ontology.bestmatch import best_match_table
-from rarefuse.rankers.base import Columns, Queries, base_columns
+from rarefuse.rankers.base import Queries, base_columns
 from rarefuse.rankers.phenomizer import Phenomizer
 from rarefuse.rankers.run import read_knowledge
 from rarefuse.rankers.semantic import empty_scores
@@ -46,19 +46,11 @@ def one_query_a_size(knowledge: Knowledge) -> Queries:
     return Queries([f"q{k}" for k in SIZES], ptr, flat, [None] * len(SIZES))
 
 
-def first(columns: Columns, n: int) -> Columns:
-    """The first n columns."""
-    return Columns(
-        columns.disease[:n], columns.ptr[: n + 1], columns.terms, columns.start[:n],
-        columns.stop[:n],
-    )  # fmt: skip
-
-
 def ours(knowledge, queries, n, **options):
     """Nulls of n candidates, with scores and p-values of the ten queries."""
     scores = empty_scores(knowledge, queries, p_value=True)
     Phenomizer(**options)._fill(
-        knowledge, queries, first(base_columns(knowledge, queries), n), scores
+        knowledge, queries, base_columns(knowledge, queries).slice(0, n), scores
     )
 
 

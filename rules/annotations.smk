@@ -6,26 +6,29 @@
 
 rule ontology:
     input:
-        obo=resource(HPO.id),
+        obo=RUN.resource(RUN.hpo.id),
     output:
         terms=f"{KNOWLEDGE}/terms.parquet",
         aliases=f"{KNOWLEDGE}/aliases.parquet",
-    params:
-        source=HPO.id,
-        code=code_digest("rarefuse.ontology.obo"),
     log:
         "logs/ontology.log",
     benchmark:
         "logs/benchmarks/ontology.tsv"
+    conda:
+        "../envs/base.yaml"
+    params:
+        registry=RUN.registry_path,
+        source=RUN.hpo.id,
+        code=code_digest("rarefuse.ontology.obo"),
     shell:
         "python -m rarefuse ontology --obo {input.obo}"
-        " --registry {CONFIG[sources][registry]} --source-id {params.source}"
+        " --registry {params.registry} --source-id {params.source}"
         " --terms {output.terms} --aliases {output.aliases} 2>&1 | tee {log} >&2"
 
 
 rule annotations:
     input:
-        hpoa=resource(HPOA.id),
+        hpoa=RUN.resource(RUN.hpoa.id),
         terms=rules.ontology.output.terms,
         aliases=rules.ontology.output.aliases,
     output:
@@ -34,17 +37,20 @@ rule annotations:
         relations=f"{KNOWLEDGE}/relations.parquet",
         information_content=f"{KNOWLEDGE}/information_content.parquet",
         problems=f"{KNOWLEDGE}/annotation_problems.parquet",
-    params:
-        source=HPOA.id,
-        options=as_json({"keep_zero_frequency": CONFIG["knowledge"]["keep_zero_frequency"]}),
-        code=code_digest("rarefuse.annotations.build"),
     log:
         "logs/annotations.log",
     benchmark:
         "logs/benchmarks/annotations.tsv"
+    conda:
+        "../envs/base.yaml"
+    params:
+        registry=RUN.registry_path,
+        source=RUN.hpoa.id,
+        options=as_json({"keep_zero_frequency": CONFIG["knowledge"]["keep_zero_frequency"]}),
+        code=code_digest("rarefuse.annotations.build"),
     shell:
         "python -m rarefuse annotations --hpoa {input.hpoa}"
-        " --registry {CONFIG[sources][registry]} --source-id {params.source}"
+        " --registry {params.registry} --source-id {params.source}"
         " --terms {input.terms} --aliases {input.aliases} --options {params.options:q}"
         " --annotations {output.annotations} --diseases {output.diseases}"
         " --relations {output.relations} --problems {output.problems}"
@@ -57,10 +63,12 @@ rule lopo:
         relations=rules.annotations.output.relations,
     output:
         f"{RESULTS}/{{corpus}}/lopo.parquet",
-    params:
-        code=code_digest("rarefuse.annotations.lopo"),
     log:
         "logs/{corpus}/lopo.log",
+    conda:
+        "../envs/base.yaml"
+    params:
+        code=code_digest("rarefuse.annotations.lopo"),
     shell:
         "python -m rarefuse lopo --cases {input.cases} --relations {input.relations}"
         " --output {output} 2>&1 | tee {log} >&2"
@@ -68,16 +76,18 @@ rule lopo:
 
 rule lopo_hpoa:
     input:
-        hpoa=resource(HPOA.id),
+        hpoa=RUN.resource(RUN.hpoa.id),
         annotations=rules.annotations.output.annotations,
         relations=rules.annotations.output.relations,
     output:
         f"{RESULTS}/{{corpus}}/lopo/{{publication}}.hpoa",
+    log:
+        "logs/{corpus}/lopo/{publication}.log",
+    conda:
+        "../envs/base.yaml"
     params:
         publication=lambda wc: wc.publication.replace("_", ":"),
         code=code_digest("rarefuse.annotations.lopo"),
-    log:
-        "logs/{corpus}/lopo/{publication}.log",
     shell:
         "python -m rarefuse lopo-hpoa {params.publication} --hpoa {input.hpoa}"
         " --annotations {input.annotations} --relations {input.relations}"

@@ -17,37 +17,30 @@ rule rank:
     output:
         rankings=expand(
             f"{RESULTS}/{{{{corpus}}}}/rankings/{{{{ranker}}}}/{{protocol}}.parquet",
-            protocol=["ordinary", "lopo"],
+            protocol=PROTOCOLS,
         ),
         gold_ranks=expand(
             f"{RESULTS}/{{{{corpus}}}}/gold_ranks/{{{{ranker}}}}/{{protocol}}.parquet",
-            protocol=["ordinary", "lopo"],
+            protocol=PROTOCOLS,
         ),
-    params:
-        method=lambda wc: ranker_spec(wc.ranker)[0],
-        options=lambda wc: as_json(ranker_spec(wc.ranker)[1]),
-        depth=CONFIG["evaluation"]["depth"],
-        code=lambda wc: code_digest(
-            "rarefuse.rankers.run", METHODS[ranker_spec(wc.ranker)[0]][0]
-        ),
-        folders=lambda wc, input, output: " ".join(
-            f"--{name} {shlex.quote(str(Path(path).parent))}"
-            for name, path in (
-                ("knowledge", input.terms),
-                ("corpus", input.cases),
-                ("rankings", output.rankings[0]),
-                ("gold-ranks", output.gold_ranks[0]),
-            )
-        ),
-    threads: 8
-    resources:
-        mem_mb=6000,
     log:
         "logs/{corpus}/rank/{ranker}.log",
     benchmark:
         "logs/benchmarks/{corpus}/rank/{ranker}.tsv"
+    conda:
+        "../envs/base.yaml"
+    threads: 8
+    resources:
+        mem_mb=6000,
+    params:
+        method=lambda wc: RUN.ranker_method(wc.ranker),
+        options=lambda wc: RUN.ranker_options(wc.ranker),
+        depth=CONFIG["evaluation"]["depth"],
+        code=lambda wc: RUN.ranker_code(wc.ranker),
     shell:
         "NUMBA_NUM_THREADS={threads} POLARS_MAX_THREADS={threads}"
-        " python -m rarefuse rank {params.folders}"
-        " --method {params.method} --options {params.options:q}"
+        " python -m rarefuse rank --method {params.method} --options {params.options:q}"
+        ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
+        ' --rankings "$(dirname {output.rankings[0]:q})"'
+        ' --gold-ranks "$(dirname {output.gold_ranks[0]:q})"'
         " --depth {params.depth} --threads {threads} 2>&1 | tee {log} >&2"

@@ -1,25 +1,6 @@
 # Requires: tables. Makes the page that a person reads, and keeps the run's configuration beside it.
 
 
-def provenance(wildcards):
-    """What a reader needs to make the same results again."""
-    entry = CONFIG["corpora"][wildcards.corpus]
-    used = [HPO, HPOA] + ([REGISTRY[entry["source"]]] if "source" in entry else [])
-    return as_json(
-        {
-            "sources": [
-                {"id": s.id, "title": s.title, "release": s.release, "licence": s.licence,
-                 "sha256": s.sha256}
-                for s in {s.id: s for s in used}.values()
-            ],
-            "version": VERSION,
-            "seed": CONFIG["seed"],
-            "resamples": CONFIG["evaluation"]["resamples"],
-            "level": CONFIG["evaluation"]["level"],
-        }
-    )  # fmt: skip
-
-
 rule report:
     input:
         tables=expand(
@@ -35,11 +16,13 @@ rule report:
             caption="../workflow/report/report.rst",
             category="Reports",
         ),
-    params:
-        provenance=provenance,
-        code=code_digest("rarefuse.report.stage"),
     log:
         "logs/{corpus}/report.log",
+    conda:
+        "../envs/base.yaml"
+    params:
+        provenance=lambda wc: RUN.provenance(wc.corpus),
+        code=code_digest("rarefuse.report.stage"),
     shell:
         "python -m rarefuse report --name {wildcards.corpus}"
         " $(printf -- '--table %s ' {input.tables})"
@@ -50,10 +33,12 @@ rule report:
 rule run_config:
     output:
         f"{RESULTS}/{{corpus}}/config.yaml",
-    params:
-        config=as_json(CONFIG),
     log:
         "logs/{corpus}/config.log",
+    conda:
+        "../envs/base.yaml"
+    params:
+        config=as_json(CONFIG),
     shell:
         "python -m rarefuse write-config --options {params.config:q} --output {output} 2>&1 | tee {log} >&2"
 

@@ -1,26 +1,23 @@
 # Requires: resources/sources.yaml. Makes: one verified file a source under resources/.
-# A source comes from the first mirror that serves its pinned bytes.
+# A source comes from the first mirror that serves its pinned bytes. Where that may be does not
+# change what it is, so the mirror folders are no parameter: common.smk puts them into the
+# environment.
 
 
 rule fetch:
     output:
-        f"{RESOURCES}/{{file}}",
-    wildcard_constraints:
-        file="|".join(source.file.replace(".", r"\.") for source in REGISTRY.values()),
-    params:
-        source=lambda wc: next(s.id for s in REGISTRY.values() if s.file == wc.file),
-        sha256=lambda wc: next(s.sha256 for s in REGISTRY.values() if s.file == wc.file),
+        f"{CONFIG['sources']['folder']}/{{file}}",
     log:
         "logs/fetch/{file}.log",
-    # Where a file may come from does not change what it is: the folders are no parameter.
+    wildcard_constraints:
+        file="|".join(s.file.replace(".", r"\.") for s in RUN.registry.values()),
+    conda:
+        "../envs/base.yaml"
+    params:
+        registry=RUN.registry_path,
+        source=lambda wc: RUN.source_of_file(wc.file).id,
+        sha256=lambda wc: RUN.source_of_file(wc.file).sha256,
     shell:
         "python -m rarefuse fetch {params.source}"
-        " --registry {CONFIG[sources][registry]}"
-        " {MIRROR_OPTIONS}"
+        " --registry {params.registry}"
         " --output {output} 2>&1 | tee {log} >&2"
-
-
-MIRROR_OPTIONS = " ".join(
-    [f"--mirror-dir {shlex.quote(folder)}" for folder in CONFIG["sources"]["mirror_dirs"]]
-    + ["--offline"] * CONFIG["sources"]["offline"]
-)

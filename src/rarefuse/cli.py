@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +19,12 @@ def _fetch(a: Arguments) -> None:
     from rarefuse.sources.registry import find_source, load_registry
 
     source = find_source(load_registry(a.registry), a.source, a.registry)
-    fetch(source, a.output, mirror_dirs=a.mirror_dir, offline=a.offline)
+    folders = [
+        *a.mirror_dir,
+        *filter(None, os.environ.get("RAREFUSE_MIRROR_DIRS", "").split(os.pathsep)),
+    ]
+    offline = a.offline or bool(os.environ.get("RAREFUSE_OFFLINE"))
+    fetch(source, a.output, mirror_dirs=folders, offline=offline)
 
 
 def _verify(a: Arguments, path: Path) -> None:
@@ -198,8 +204,15 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], None], str, dict[str, dict[str,
             "source": {"type": str, "help": "registry entry"},
             **_needed(output="file to write"),
             "--registry": _FROM_SOURCE["--registry"],
-            "--mirror-dir": {"action": "append", "default": [], "help": "look here first"},
-            "--offline": {"action": "store_true", "help": "never download"},
+            "--mirror-dir": {
+                "action": "append",
+                "default": [],
+                "help": "look here first, then in RAREFUSE_MIRROR_DIRS",
+            },
+            "--offline": {
+                "action": "store_true",
+                "help": "never download; also RAREFUSE_OFFLINE=1",
+            },
         },
     ),
     "ontology": (

@@ -122,7 +122,10 @@ def test_twice_from_scratch_is_the_same_bytes(finished, fresh):
 
 
 def test_a_killed_run_heals(finished, fresh):
-    """Kill everything as soon as the first ranking is being made; the next run finishes."""
+    """Kill everything as soon as the first ranking is being made; the next run finishes.
+
+    Until then a second run is refused.
+    """
     run = subprocess.Popen(
         fresh.command(), cwd=fresh.folder, env=fresh.environment, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -133,6 +136,10 @@ def test_a_killed_run_heals(finished, fresh):
         assert run.poll() is None, "the run ended before it could be killed"
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    status, printed = fresh.snakemake()
+    assert status != 0
+    assert "another run is writing into 'results'" in printed
+    assert run.poll() is None, "the run ended before it could be killed"
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
     # A writer that died in the middle leaves a temporary file; it must neither count nor stay.

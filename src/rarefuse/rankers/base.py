@@ -90,6 +90,16 @@ class Columns:
         """Count the columns."""
         return len(self.disease)
 
+    def slice(self, begin: int, end: int) -> "Columns":
+        """Columns `begin` to `end`."""
+        return Columns(
+            self.disease[begin:end],
+            self.ptr[begin : end + 1],
+            self.terms,
+            self.start[begin:end],
+            self.stop[begin:end],
+        )
+
     def by_query(self, n_queries: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Range of columns that each query is scored against.
 

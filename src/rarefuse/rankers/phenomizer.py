@@ -8,6 +8,7 @@ section 4), then by the score, then by a stable position.
 from dataclasses import dataclass
 
 import numpy as np
+from tqdm import tqdm
 
 from rarefuse import seeds
 from rarefuse.annotations.knowledge import Knowledge
@@ -19,6 +20,8 @@ from rarefuse.rankers.reference import reference_columns
 from rarefuse.rankers.sampled import GRID, chunk_count, draw_queries, sampled_columns
 from rarefuse.rankers.semantic import empty_scores
 
+COLUMNS_A_STEP = 512
+"""Columns between two moves of the progress bar."""
 NULLS = ("sampled", "exact", "reference")
 
 
@@ -82,25 +85,37 @@ class Phenomizer:
         # The size of the whole run's largest query, so that both protocols share the draws.
         largest = int(queries.sizes.max())
         cap = min(self.max_query_size or largest, largest)
-        arrays = (
-            columns.disease,
-            columns.ptr,
-            columns.terms,
-            columns.start,
-            columns.stop,
-            queries.observed_ptr,
-            queries.observed,
-            knowledge.ic.astype(np.float32),
-            knowledge.ontology.parent_ptr,
-            knowledge.ontology.parents,
-        )
-        chunks = chunk_count(len(columns))
-        results = (scores.score, scores.p_value)
-        if self.null == "exact":
-            exact_columns(*arrays, cap, float(GRID), chunks, *results)
+        draws = np.empty((0, 0), np.uint16)
+        word = 0
+        if self.null == "sampled":
+            draws = draw_queries(len(knowledge.ic), self.samples, cap, self.seed)
         elif self.null == "reference":
             word = int(seeds.generator(self.seed, "reference draws").integers(1 << 62))
-            reference_columns(*arrays, self.samples, cap, word, chunks, *results)
-        else:
-            draws = draw_queries(len(knowledge.ic), self.samples, cap, self.seed)
-            sampled_columns(*arrays, draws, chunks, *results)
+        ic = knowledge.ic.astype(np.float32)
+        bar = tqdm(
+            total=len(columns), desc=f"{self.null} null", unit="column", mininterval=5, leave=False
+        )
+        for begin in range(0, len(columns), COLUMNS_A_STEP):
+            part = columns.slice(begin, min(begin + COLUMNS_A_STEP, len(columns)))
+            arrays = (
+                part.disease,
+                part.ptr,
+                part.terms,
+                part.start,
+                part.stop,
+                queries.observed_ptr,
+                queries.observed,
+                ic,
+                knowledge.ontology.parent_ptr,
+                knowledge.ontology.parents,
+            )
+            chunks = chunk_count(len(part))
+            results = (scores.score, scores.p_value)
+            if self.null == "exact":
+                exact_columns(*arrays, cap, float(GRID), chunks, *results)
+            elif self.null == "reference":
+                reference_columns(*arrays, self.samples, cap, word, chunks, *results)
+            else:
+                sampled_columns(*arrays, draws, chunks, *results)
+            bar.update(len(part))
+        bar.close()

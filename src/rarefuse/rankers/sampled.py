@@ -134,5 +134,5 @@ def count_sums(
 
 
 def chunk_count(n_columns: int) -> int:
-    """Parts to divide columns into: a few a thread, so that uneven ones even out."""
-    return int(max(1, min(n_columns, 8 * get_num_threads())))
+    """Parts to divide columns into: some a thread, so that uneven ones even out."""
+    return int(max(1, min(n_columns, 4 * get_num_threads())))

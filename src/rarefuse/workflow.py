@@ -1,0 +1,247 @@
+"""What the Snakefile asks: a checked configuration and the slice of it that each rule needs.
+
+Light on purpose (no numpy, no polars): every job parses the Snakefile again.
+"""
+
+import fcntl
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from rarefuse import __version__
+from rarefuse.codedigest import code_digest
+from rarefuse.config import check_config, load_schema
+from rarefuse.errors import InputError
+from rarefuse.rankers.catalogue import METHODS, resolve_options
+from rarefuse.sources.registry import Source, find_source, load_registry
+
+PROTOCOLS = ("ordinary", "lopo")
+
+
+def as_json(value: Any) -> str:
+    """Compact JSON with sorted keys: the same slice of the config is the same text."""
+    return json.dumps(value, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A configured run.
+
+    Parameters
+    ----------
+    config : dict
+        Checked, with defaults.
+    registry : dict
+        Source registry.
+    """
+
+    config: dict[str, Any]
+    registry: dict[str, Source]
+
+    @property
+    def corpus(self) -> str:
+        """Corpus that the default target is about."""
+        return str(self.config["corpus"])
+
+    @property
+    def results(self) -> str:
+        """Folder for results."""
+        return str(self.config["results"])
+
+    @property
+    def registry_path(self) -> str:
+        """Path of the source registry."""
+        return str(self.config["sources"]["registry"])
+
+    @property
+    def hpo(self) -> Source:
+        """Ontology release."""
+        return self.source(self.config["knowledge"]["hpo"])
+
+    @property
+    def hpoa(self) -> Source:
+        """Annotation release."""
+        return self.source(self.config["knowledge"]["hpoa"])
+
+    @property
+    def knowledge(self) -> str:
+        """Folder of what the rankers know: one for each pair of releases."""
+        return f"{self.results}/knowledge/{self.hpo.id}_{self.hpoa.id}"
+
+    def source(self, name: str) -> Source:
+        """Entry of the source registry."""
+        return find_source(self.registry, name, self.registry_path)
+
+    def source_of_file(self, file: str) -> Source:
+        """Entry that is kept as `file`."""
+        return next(s for s in self.registry.values() if s.file == file)
+
+    def resource(self, name: str) -> str:
+        """Path of a fetched source."""
+        return f"{self.config['sources']['folder']}/{self.source(name).file}"
+
+    def corpus_path(self, corpus: str) -> str:
+        """File or folder that a corpus is read from."""
+        entry = self.config["corpora"][corpus]
+        return self.resource(entry["source"]) if "source" in entry else str(entry["path"])
+
+    def corpus_options(self, corpus: str) -> str:
+        """The reader's own options."""
+        entry = self.config["corpora"][corpus]
+        return as_json({k: v for k, v in entry.items() if k not in ("reader", "source", "path")})
+
+    def split_options(self) -> dict[str, Any]:
+        """Options of the splits."""
+        splits = self.config["splits"]
+        return {
+            "seed": self.config["seed"],
+            "fractions": splits["fractions"],
+            "publications": splits["publications"],
+            "n_cases": splits["cases"],
+            "tolerance": splits["tolerance"],
+        }
+
+    def ranker_method(self, ranker: str) -> str:
+        """Method of a ranker id."""
+        return resolve_options(ranker, self.config["rankers"])[0]
+
+    def ranker_options(self, ranker: str) -> str:
+        """Options of a ranker id."""
+        return as_json(resolve_options(ranker, self.config["rankers"])[1])
+
+    def ranker_code(self, ranker: str) -> str:
+        """Digest of the code behind a ranker."""
+        return code_digest("rarefuse.rankers.run", METHODS[self.ranker_method(ranker)][0])
+
+    def table_rankers(self, table: str) -> list[str]:
+        """Rankers that a table is about."""
+        if table in ("recall", "ties", "split_sensitivity"):
+            return list(self.config["evaluation"]["rankers"])
+        if table == "monte_carlo":
+            settings = self.config["monte_carlo"]
+            return [f"{settings['ranker']}.seed{seed}" for seed in settings["seeds"]]
+        if table == "query_cap":
+            ranker = self.config["query_cap"]["ranker"]
+            return [ranker, f"{ranker}.uncapped"]
+        if table == "null_models":
+            return list(self.config["null_models"]["rankers"])
+        return []
+
+    def table_inputs(self, corpus: str, table: str) -> list[str]:
+        """Artifacts of rankers that a table reads."""
+        return [
+            f"{self.results}/{corpus}/{kind}/{ranker}/{protocol}.parquet"
+            for kind in ("gold_ranks", *["rankings"] * (table == "ties"))
+            for ranker in self.table_rankers(table)
+            for protocol in PROTOCOLS
+        ]
+
+    def table_options(self, table: str) -> str:
+        """Slice of the configuration that a table depends on."""
+        evaluation = self.config["evaluation"]
+        options = {
+            "rankers": self.table_rankers(table),
+            "seed": self.config["seed"],
+            **{name: evaluation[name] for name in ("recall_at", "resamples", "level")},
+        }
+        if table == "split_sensitivity":
+            options["splits"] = self.split_options()
+        return as_json(options)
+
+    def provenance(self, corpus: str) -> str:
+        """What a reader needs to make the same results again."""
+        entry = self.config["corpora"][corpus]
+        used = [self.hpo, self.hpoa]
+        if "source" in entry:
+            used.append(self.source(entry["source"]))
+        sources = [
+            {name: getattr(s, name) for name in ("id", "title", "release", "licence", "sha256")}
+            for s in {s.id: s for s in used}.values()
+        ]
+        return as_json(
+            {
+                "sources": sources,
+                "version": __version__,
+                "seed": self.config["seed"],
+                "resamples": self.config["evaluation"]["resamples"],
+                "level": self.config["evaluation"]["level"],
+            }
+        )
+
+    def environment(self, base: Path) -> dict[str, str]:
+        """Environment of the jobs.
+
+        Jobs run ``python -m rarefuse`` of the interpreter that runs Snakemake, unless a conda
+        environment puts its own first; the package always comes from the checkout at `base`.
+        Where sources may be found does not change what they are, so it travels here and is no
+        rule's parameter.
+        """
+        inherited = os.environ.get("PYTHONPATH")
+        return {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+            "PYTHONPATH": os.pathsep.join([str(base / "src"), *([inherited] if inherited else [])]),
+            "RAREFUSE_MIRROR_DIRS": os.pathsep.join(self.config["sources"]["mirror_dirs"]),
+            "RAREFUSE_OFFLINE": "1" if self.config["sources"]["offline"] else "",
+        }
+
+    def hold_lock(self) -> IO[str]:
+        """Let one run at a time write into the results folder.
+
+        Snakemake's own lock is a file that outlives a killed run; this one is the system's and
+        goes with the process.
+
+        Returns
+        -------
+        file
+            To be kept open as long as the lock is to be held.
+
+        Raises
+        ------
+        InputError
+            If another run holds it.
+        """
+        folder = Path(self.results)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = open(folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise InputError(
+                "the results folder cannot be written",
+                where=self.results,
+                found=error.strerror or str(error),
+                expected="a folder that may be written",
+                todo="choose another one with 'results:'",
+            ) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            raise InputError(
+                f"another run is writing into '{self.results}'",
+                todo="wait until it ends, or set 'results:' to another folder",
+            ) from None
+        return lock
+
+
+def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
+    """Check Snakemake's merged configuration.
+
+    Raises
+    ------
+    InputError
+        On the first mistake in the configuration or the source registry.
+    """
+    checked = check_config(config, load_schema(schema))
+    run = Run(checked, load_registry(checked["sources"]["registry"]))
+    for name in (
+        checked["knowledge"]["hpo"],
+        checked["knowledge"]["hpoa"],
+        checked["corpora"][run.corpus].get("source"),
+    ):
+        if name is not None:
+            run.source(name)
+    return run
