@@ -22,6 +22,7 @@ rule cases:
         registry=RUN.registry_path,
         reader=lambda wc: CONFIG["corpora"][wc.corpus]["reader"],
         options=lambda wc: RUN.corpus_options(wc.corpus),
+        content=lambda wc: RUN.corpus_fingerprint(wc.corpus),
         verify=lambda wc: (
             f"--source-id {CONFIG['corpora'][wc.corpus]['source']}"
             if "source" in CONFIG["corpora"][wc.corpus]

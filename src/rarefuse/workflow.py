@@ -4,6 +4,7 @@ Light on purpose (no numpy, no polars): every job parses the Snakefile again.
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import sys
@@ -88,6 +89,23 @@ class Run:
         """File or folder that a corpus is read from."""
         entry = self.config["corpora"][corpus]
         return self.resource(entry["source"]) if "source" in entry else str(entry["path"])
+
+    def corpus_fingerprint(self, corpus: str) -> str:
+        """Digest of names, sizes and times of the files below a folder of one's own.
+
+        Snakemake looks at a folder's own time, which an edit of a file in it does not change.
+        A single file or a verified source needs none.
+        """
+        folder = Path(self.corpus_path(corpus))
+        if not folder.is_dir():
+            return ""
+        digest = hashlib.sha256()
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                status = path.stat()
+                name = path.relative_to(folder).as_posix()
+                digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+        return digest.hexdigest()[:16]
 
     def corpus_options(self, corpus: str) -> str:
         """The reader's own options."""

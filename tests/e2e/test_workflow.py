@@ -111,6 +111,13 @@ def test_adding_a_ranker_reruns_no_other(project):
     assert "cases" not in jobs
 
 
+def test_editing_a_case_of_ones_own_folder_reads_the_corpus_again(project):
+    project.edit("tests/data/tiny/phenopackets/PMID_30_A.json", "HP:0000639", "HP:0001166")
+    jobs = project.jobs()
+    assert jobs["cases"] == 1
+    assert "ontology" not in jobs
+
+
 def test_twice_from_scratch_is_the_same_bytes(finished, fresh):
     fresh.environment |= {"PYTHONHASHSEED": "7", "TZ": "Asia/Kolkata", "LC_ALL": "C"}
     status, printed = fresh.snakemake(cores=1)
@@ -162,7 +169,7 @@ def test_a_damaged_artifact_is_named_and_heals(project):
     assert str(path.relative_to(project.folder)) in printed
     assert "Traceback" not in printed
     path.unlink()
-    status, printed = project.snakemake()
+    status, printed = project.snakemake(str(path.relative_to(project.folder)), "all")
     assert status == 0, printed
     assert path.read_bytes() == whole
 

@@ -1,0 +1,91 @@
+"""What the Snakefile asks of a configured run."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rarefuse.errors import InputError
+from rarefuse.workflow import configured_run
+
+ROOT = Path(__file__).resolve().parents[1]
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+
+
+@pytest.fixture
+def config(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    config["sources"]["registry"] = str(ROOT / "resources/sources.yaml")
+    return config
+
+
+@pytest.fixture
+def run(config):
+    return configured_run(config, SCHEMA)
+
+
+def test_paths(run):
+    assert run.knowledge == "results/knowledge/hpo-2026-06-06_hpoa-2026-06-23"
+    assert run.corpus_path("hpoa-case-reports") == "resources/phenotype.hpoa"
+    assert run.corpus_path("ramedis") == "resources/ramedis.jsonl"
+
+
+def test_a_corpus_of_ones_own(config, tmp_path):
+    config["corpora"]["mine"] = {"reader": "phenopackets", "path": str(tmp_path)}
+    config["corpus"] = "mine"
+    run = configured_run(config, SCHEMA)
+    assert run.corpus_path("mine") == str(tmp_path)
+    assert run.corpus_options("mine") == "{}"
+    empty = run.corpus_fingerprint("mine")
+    (tmp_path / "a.json").write_text("{}")
+    one = run.corpus_fingerprint("mine")
+    (tmp_path / "a.json").write_text("{ }")
+    assert len({empty, one, run.corpus_fingerprint("mine")}) == 3
+
+
+def test_variants_of_a_ranker(run):
+    assert json.loads(run.ranker_options("phenomizer.seed7"))["seed"] == 7
+    assert json.loads(run.ranker_options("phenomizer.uncapped"))["max_query_size"] is None
+    assert run.ranker_method("phenomizer.seed7") == "phenomizer"
+    assert run.ranker_code("phenomizer.seed7") == run.ranker_code("phenomizer")
+    assert run.ranker_code("phenomizer") != run.ranker_code("resnik")
+
+
+@pytest.mark.parametrize("ranker", ["tfidf", "tfidf.seed1", "phenomizer.fast"])
+def test_unknown_ranker(run, ranker):
+    with pytest.raises(InputError, match="unknown"):
+        run.ranker_options(ranker)
+
+
+def test_tables_read_what_they_are_about(run):
+    assert run.table_inputs("x", "cohort") == []
+    assert run.table_rankers("query_cap") == ["phenomizer", "phenomizer.uncapped"]
+    assert run.table_rankers("monte_carlo")[0] == "phenomizer.seed1"
+    recall, ties = (run.table_inputs("x", table) for table in ("recall", "ties"))
+    assert len(recall) == 6
+    assert len(ties) == 12
+    assert recall[0] == "results/x/gold_ranks/resnik/ordinary.parquet"
+    assert "splits" not in json.loads(run.table_options("recall"))
+
+
+def test_a_source_that_the_registry_lacks(config):
+    config["corpora"]["hpoa-case-reports"]["source"] = "hpoa-1999"
+    with pytest.raises(InputError, match="no such entry"):
+        configured_run(config, SCHEMA)
+
+
+def test_one_run_at_a_time(run):
+    lock = run.hold_lock()
+    with pytest.raises(InputError, match="another run is writing"):
+        run.hold_lock()
+    lock.close()
+    run.hold_lock().close()
+
+
+def test_results_that_cannot_be_written(config, tmp_path):
+    (tmp_path / "file").write_text("")
+    config["results"] = str(tmp_path / "file" / "results")
+    with pytest.raises(InputError, match="cannot be written"):
+        configured_run(config, SCHEMA).hold_lock()
