@@ -6,7 +6,7 @@ what the case's own publication alone supports taken away (`lopo`). It never see
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
@@ -140,6 +140,26 @@ class Scores:
     order: NDArray[np.int32]
 
 
+class Task(NamedTuple):
+    """Arrays of a scoring job, as the compiled kernels take them.
+
+    Fields are those of `Columns`, `Queries` and the ontology: C columns, Q queries, T terms, D
+    candidates. Kernels write ``score[query, disease]`` and ``p_value[query, disease]``, which are
+    arguments of their own: numba drops writes to a tuple's arrays in a parallel loop.
+    """
+
+    disease: NDArray[np.int32]
+    column_ptr: NDArray[np.int64]
+    column_terms: NDArray[np.int32]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    query_ptr: NDArray[np.int64]
+    query_terms: NDArray[np.int32]
+    ic: NDArray[np.float32]
+    parent_ptr: NDArray[np.int32]
+    parents: NDArray[np.int32]
+
+
 class Ranker(Protocol):
     """A ranker: scores for both protocols.
 
@@ -221,4 +241,24 @@ def lopo_columns(knowledge: Knowledge, queries: Queries, removed: pl.DataFrame) 
         flat,
         np.array([ranges[publication][0] for publication, _ in keys], np.int64),
         np.array([ranges[publication][1] for publication, _ in keys], np.int64),
+    )
+
+
+def make_task(knowledge: Knowledge, queries: Queries, columns: Columns) -> Task:
+    """Arrays of scoring `columns` against `queries`.
+
+    Information content is given in single precision, as the reference tool stores its pair
+    similarities (REFERENCE_PHENOMIZER).
+    """
+    return Task(
+        columns.disease,
+        columns.ptr,
+        columns.terms,
+        columns.start,
+        columns.stop,
+        queries.observed_ptr,
+        queries.observed,
+        knowledge.ic.astype(np.float32),
+        knowledge.ontology.parent_ptr,
+        knowledge.ontology.parents,
     )

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from rarefuse.ontology.bestmatch import best_match_column
-from rarefuse.rankers.semantic import mean_best_match
+from rarefuse.rankers.base import Task
+from rarefuse.rankers.semantic import fill_column, largest_size, mean_best_match, query_terms
 
 
 @njit(cache=True, nogil=True)
@@ -85,16 +85,7 @@ def exact_tails(counts: NDArray[np.int64], largest: int, tails: NDArray[np.float
 
 @njit(cache=True, nogil=True, parallel=True)
 def exact_columns(
-    disease: NDArray[np.int32],
-    ptr: NDArray[np.int64],
-    terms: NDArray[np.int32],
-    start: NDArray[np.int64],
-    stop: NDArray[np.int64],
-    query_ptr: NDArray[np.int64],
-    query_terms: NDArray[np.int32],
-    ic: NDArray[np.float32],
-    parent_ptr: NDArray[np.int32],
-    parents: NDArray[np.int32],
+    task: Task,
     cap: int,
     grid: float,
     chunks: int,
@@ -104,32 +95,32 @@ def exact_columns(
     """Write score and exact p-value of every column against its queries.
 
     As `sampled_columns`, with P(random query scores at least as high) in place of its estimate.
-    `grid` is the steps a nat to which best matches are rounded.
+    `cap` is the largest size with a null of its own, `grid` the steps a nat to which best matches
+    are rounded.
     """
+    n_columns, n_terms = len(task.disease), len(task.ic)
     top_value = 0
-    for t in range(len(ic)):
-        top_value = max(top_value, int(ic[t] * grid + 0.5))
+    for t in range(n_terms):
+        top_value = max(top_value, int(task.ic[t] * grid + 0.5))
     for chunk in prange(chunks):
-        closed = np.empty(len(ic), np.bool_)
-        column = np.empty(len(ic), np.float32)
-        value = np.empty(len(ic), np.int64)
+        closed = np.empty(n_terms, np.bool_)
+        column = np.empty(n_terms, np.float32)
+        value = np.empty(n_terms, np.int64)
         tails = np.zeros((cap + 1, cap * top_value + 2))
-        for c in range(chunk * len(disease) // chunks, (chunk + 1) * len(disease) // chunks):
-            best_match_column(terms[ptr[c] : ptr[c + 1]], ic, parent_ptr, parents, closed, column)
+        for c in range(chunk * n_columns // chunks, (chunk + 1) * n_columns // chunks):
+            fill_column(task, c, closed, column)
             counts = np.zeros(top_value + 1, np.int64)
-            for t in range(len(ic)):
+            for t in range(n_terms):
                 value[t] = int(column[t] * grid + 0.5)
                 counts[value[t]] += 1
-            largest = 0
-            for q in range(start[c], stop[c]):
-                largest = max(largest, min(cap, query_ptr[q + 1] - query_ptr[q]))
+            largest = largest_size(task, c, cap)
             exact_tails(counts, largest, tails[: largest + 1])
-            for q in range(start[c], stop[c]):
-                own = query_terms[query_ptr[q] : query_ptr[q + 1]]
+            for q in range(task.start[c], task.stop[c]):
+                own = query_terms(task, q)
                 size = min(cap, len(own))
                 total = 0
                 for term in own:
                     total += value[term]
                 reach = (total * size + len(own) - 1) // len(own)
-                score[q, disease[c]] = mean_best_match(column, own)
-                p_value[q, disease[c]] = min(1.0, tails[size, reach])
+                score[q, task.disease[c]] = mean_best_match(column, own)
+                p_value[q, task.disease[c]] = min(1.0, tails[size, reach])

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from rarefuse import seeds
 from rarefuse.annotations.knowledge import Knowledge
 from rarefuse.errors import InputError
-from rarefuse.rankers.base import Columns, Queries, Scores, base_columns
+from rarefuse.rankers.base import Columns, Queries, Scores, base_columns, make_task
 from rarefuse.rankers.exact import exact_columns
 from rarefuse.rankers.order import java_hash_order
 from rarefuse.rankers.reference import reference_columns
@@ -91,31 +91,19 @@ class Phenomizer:
             draws = draw_queries(len(knowledge.ic), self.samples, cap, self.seed)
         elif self.null == "reference":
             word = int(seeds.generator(self.seed, "reference draws").integers(1 << 62))
-        ic = knowledge.ic.astype(np.float32)
         bar = tqdm(
             total=len(columns), desc=f"{self.null} null", unit="column", mininterval=5, leave=False
         )
         for begin in range(0, len(columns), COLUMNS_A_STEP):
             part = columns.slice(begin, min(begin + COLUMNS_A_STEP, len(columns)))
-            arrays = (
-                part.disease,
-                part.ptr,
-                part.terms,
-                part.start,
-                part.stop,
-                queries.observed_ptr,
-                queries.observed,
-                ic,
-                knowledge.ontology.parent_ptr,
-                knowledge.ontology.parents,
-            )
-            chunks = chunk_count(len(part))
+            task = make_task(knowledge, queries, part)
             results = (scores.score, scores.p_value)
+            chunks = chunk_count(len(part))
             if self.null == "exact":
-                exact_columns(*arrays, cap, float(GRID), chunks, *results)
+                exact_columns(task, cap, float(GRID), chunks, *results)
             elif self.null == "reference":
-                reference_columns(*arrays, self.samples, cap, word, chunks, *results)
+                reference_columns(task, self.samples, cap, word, chunks, *results)
             else:
-                sampled_columns(*arrays, draws, chunks, *results)
+                sampled_columns(task, draws, chunks, *results)
             bar.update(len(part))
         bar.close()

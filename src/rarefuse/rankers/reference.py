@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from rarefuse.ontology.bestmatch import best_match_column
-from rarefuse.rankers.semantic import mean_best_match
+from rarefuse.rankers.base import Task
+from rarefuse.rankers.semantic import fill_column, mean_best_match, query_terms
 
 DECIMALS = 1000.0
 
@@ -91,16 +91,7 @@ def count_reference(
 
 @njit(cache=True, nogil=True, parallel=True)
 def reference_columns(
-    disease: NDArray[np.int32],
-    ptr: NDArray[np.int64],
-    terms: NDArray[np.int32],
-    start: NDArray[np.int64],
-    stop: NDArray[np.int64],
-    query_ptr: NDArray[np.int64],
-    query_terms: NDArray[np.int32],
-    ic: NDArray[np.float32],
-    parent_ptr: NDArray[np.int32],
-    parents: NDArray[np.int32],
+    task: Task,
     samples: int,
     cap: int,
     seed: int,
@@ -110,39 +101,53 @@ def reference_columns(
 ) -> None:
     """Write score and p-value of every column against its queries, the reference's way.
 
-    Arrays as in `sampled_columns`. Cost: columns × samples × sizes in use × mean size.
+    `samples` is the nominal number of random queries, `cap` the largest size with a null of its
+    own. Cost: columns × samples × sizes in use × mean size.
     """
-    bins = int(np.max(ic) * DECIMALS) + 3
+    bins = int(np.max(task.ic) * DECIMALS) + 3
+    n_columns, n_terms = len(task.disease), len(task.ic)
     for chunk in prange(chunks):
-        closed = np.empty(len(ic), np.bool_)
-        column = np.empty(len(ic), np.float32)
+        closed = np.empty(n_terms, np.bool_)
+        column = np.empty(n_terms, np.float32)
         state = np.empty(1, np.uint64)
-        for c in range(chunk * len(disease) // chunks, (chunk + 1) * len(disease) // chunks):
-            best_match_column(terms[ptr[c] : ptr[c + 1]], ic, parent_ptr, parents, closed, column)
+        for c in range(chunk * n_columns // chunks, (chunk + 1) * n_columns // chunks):
+            fill_column(task, c, closed, column)
             used = np.zeros(cap + 1, np.bool_)
-            for q in range(start[c], stop[c]):
-                used[min(cap, query_ptr[q + 1] - query_ptr[q])] = True
+            for q in range(task.start[c], task.stop[c]):
+                used[min(cap, len(query_terms(task, q)))] = True
             for size in range(1, cap + 1):
                 if not used[size]:
                     continue
                 state[0] = np.uint64(seed)
-                for part in (np.uint64(disease[c]), np.uint64(size)):
+                for part in (np.uint64(task.disease[c]), np.uint64(size)):
                     state[0] = _next(state) ^ (part * np.uint64(0xD1342543DE82EF95))
                 histogram = np.zeros(bins, np.int64)
                 count_reference(column, size, samples - 1, state, histogram)
-                keys = np.empty(bins)
-                cumulative = np.empty(bins)
-                m = 0
-                below = 0
-                for b in range(bins):
-                    if histogram[b] > 0 or b == 0:
-                        below += histogram[b]
-                        keys[m] = b / DECIMALS
-                        cumulative[m] = below / samples
-                        m += 1
-                for q in range(start[c], stop[c]):
-                    own = query_terms[query_ptr[q] : query_ptr[q + 1]]
+                keys, cumulative = distribution(histogram, samples)
+                for q in range(task.start[c], task.stop[c]):
+                    own = query_terms(task, q)
                     if min(cap, len(own)) == size:
                         s = mean_best_match(column, own)
-                        score[q, disease[c]] = s
-                        p_value[q, disease[c]] = reference_p_value(keys[:m], cumulative[:m], s)
+                        score[q, task.disease[c]] = s
+                        p_value[q, task.disease[c]] = reference_p_value(keys, cumulative, s)
+
+
+@njit(cache=True, nogil=True)
+def distribution(
+    histogram: NDArray[np.int64], samples: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Distinct rounded scores and the share of random queries at or below each.
+
+    The first is 0.0 even if no query scored it; shares are of the nominal number of `samples`.
+    """
+    keys = np.empty(len(histogram))
+    cumulative = np.empty(len(histogram))
+    m = 0
+    below = 0
+    for b in range(len(histogram)):
+        if histogram[b] > 0 or b == 0:
+            below += histogram[b]
+            keys[m] = b / DECIMALS
+            cumulative[m] = below / samples
+            m += 1
+    return keys[:m], cumulative[:m]

@@ -12,7 +12,8 @@ from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from rarefuse import seeds
-from rarefuse.ontology.bestmatch import best_match_column
+from rarefuse.rankers.base import Task
+from rarefuse.rankers.semantic import fill_column, largest_size, query_terms
 
 GRID = 1000
 """Steps a nat: a term's best match is rounded to 0.001 before null scores are compared."""
@@ -49,16 +50,7 @@ def draw_queries(n_terms: int, samples: int, size: int, seed: int) -> NDArray[np
 
 @njit(cache=True, nogil=True, parallel=True)
 def sampled_columns(
-    disease: NDArray[np.int32],
-    ptr: NDArray[np.int64],
-    terms: NDArray[np.int32],
-    start: NDArray[np.int64],
-    stop: NDArray[np.int64],
-    query_ptr: NDArray[np.int64],
-    query_terms: NDArray[np.int32],
-    ic: NDArray[np.float32],
-    parent_ptr: NDArray[np.int32],
-    parents: NDArray[np.int32],
+    task: Task,
     draws: NDArray[np.unsignedinteger],
     chunks: int,
     score: NDArray[np.float64],
@@ -71,42 +63,51 @@ def sampled_columns(
     of the plain share. A query longer than the draws is compared, mean with mean, with the null of
     the largest size (the reference tool's cap).
 
-    Arrays as in `Columns`, `Queries`, `best_match_column`, `draw_queries`. `chunks` divides the
-    columns among threads; a chunk holds one histogram of K × K·max(IC)·1000 counts.
+    Parameters
+    ----------
+    task : Task
+        Columns and queries.
+    draws : ndarray of unsigned int, shape (N, K)
+        From `draw_queries`.
+    chunks : int
+        Parts to divide the columns into for the threads; each holds one histogram of
+        K × K·max(IC)·1000 counts.
+    score, p_value : ndarray of float64, shape (Q, D)
+        Written to where a column meets its queries.
     """
     n_samples, cap = draws.shape
+    n_columns, n_terms = len(task.disease), len(task.ic)
     top_value = 0
-    for t in range(len(ic)):
-        top_value = max(top_value, int(ic[t] * GRID + 0.5))
+    for t in range(n_terms):
+        top_value = max(top_value, int(task.ic[t] * GRID + 0.5))
     for chunk in prange(chunks):
-        closed = np.empty(len(ic), np.bool_)
-        column = np.empty(len(ic), np.float32)
-        value = np.empty(len(ic), np.uint16)
+        closed = np.empty(n_terms, np.bool_)
+        column = np.empty(n_terms, np.float32)
+        value = np.empty(n_terms, np.uint16)
         histogram = np.zeros((cap, cap * top_value + 2), np.int32)
         # A chunk's columns are neighbours, so that its writes share cache lines.
-        for c in range(chunk * len(disease) // chunks, (chunk + 1) * len(disease) // chunks):
-            best_match_column(terms[ptr[c] : ptr[c + 1]], ic, parent_ptr, parents, closed, column)
-            for t in range(len(ic)):
+        for c in range(chunk * n_columns // chunks, (chunk + 1) * n_columns // chunks):
+            fill_column(task, c, closed, column)
+            for t in range(n_terms):
                 value[t] = np.uint16(column[t] * np.float32(GRID) + np.float32(0.5))
-            largest = 0
-            for q in range(start[c], stop[c]):
-                largest = max(largest, min(cap, int(query_ptr[q + 1] - query_ptr[q])))
+            largest = largest_size(task, c, cap)
             top = count_sums(value, draws, largest, histogram)
             for k in range(largest):
                 for b in range(min(top, (k + 1) * top_value) - 1, -1, -1):
                     histogram[k, b] += histogram[k, b + 1]
-            for q in range(start[c], stop[c]):
-                length = int(query_ptr[q + 1] - query_ptr[q])
-                size = min(cap, length)
+            for q in range(task.start[c], task.stop[c]):
+                own = query_terms(task, q)
+                size = min(cap, len(own))
                 total = np.int64(0)
                 mean = 0.0
-                for i in range(query_ptr[q], query_ptr[q + 1]):
-                    mean += np.float64(column[query_terms[i]])
-                    total += np.int64(value[query_terms[i]])
+                for term in own:
+                    mean += np.float64(column[term])
+                    total += np.int64(value[term])
                 # The smallest sum of `size` draws whose mean is at least the query's.
-                reach = (total * size + length - 1) // length
-                score[q, disease[c]] = mean / length
-                p_value[q, disease[c]] = (1.0 + histogram[size - 1, reach]) / (1.0 + n_samples)
+                reach = (total * size + len(own) - 1) // len(own)
+                above = histogram[size - 1, reach]
+                score[q, task.disease[c]] = mean / len(own)
+                p_value[q, task.disease[c]] = (1.0 + above) / (1.0 + n_samples)
             for k in range(largest):
                 histogram[k, : min(top, (k + 1) * top_value) + 1] = 0
 

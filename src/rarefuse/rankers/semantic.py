@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rarefuse.annotations.knowledge import Knowledge
 from rarefuse.ontology.bestmatch import best_match_column
-from rarefuse.rankers.base import Columns, Queries, Scores, base_columns
+from rarefuse.rankers.base import Columns, Queries, Scores, Task, base_columns, make_task
 from rarefuse.rankers.order import neutral_order
 
 
@@ -35,104 +35,72 @@ def mean_best_match(column: NDArray[np.float32], terms: NDArray[np.int32]) -> fl
     return total / len(terms)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def resnik_columns(
-    disease: NDArray[np.int32],
-    ptr: NDArray[np.int64],
-    terms: NDArray[np.int32],
-    start: NDArray[np.int64],
-    stop: NDArray[np.int64],
-    query_ptr: NDArray[np.int64],
-    query_terms: NDArray[np.int32],
-    ic: NDArray[np.float32],
-    parent_ptr: NDArray[np.int32],
-    parents: NDArray[np.int32],
-    score: NDArray[np.float64],
-) -> None:
-    """Write the Resnik score of every column against its queries into ``score[query, disease]``.
+@njit(cache=True, nogil=True)
+def fill_column(task: Task, c: int, closed: NDArray[np.bool_], column: NDArray[np.float32]) -> None:
+    """Best matches of column `c` of a task; work space and result as in `best_match_column`."""
+    best_match_column(
+        task.column_terms[task.column_ptr[c] : task.column_ptr[c + 1]],
+        task.ic,
+        task.parent_ptr,
+        task.parents,
+        closed,
+        column,
+    )
 
-    Arrays as in `Columns`, `Queries` and `best_match_column`. O(C·(T + terms of the queries)).
-    """
-    for c in prange(len(disease)):
-        closed = np.empty(len(ic), np.bool_)
-        column = np.empty(len(ic), np.float32)
-        best_match_column(terms[ptr[c] : ptr[c + 1]], ic, parent_ptr, parents, closed, column)
-        for q in range(start[c], stop[c]):
-            score[q, disease[c]] = mean_best_match(
-                column, query_terms[query_ptr[q] : query_ptr[q + 1]]
-            )
+
+@njit(cache=True, nogil=True)
+def query_terms(task: Task, q: int) -> NDArray[np.int32]:
+    """Terms of query `q` of a task."""
+    return task.query_terms[task.query_ptr[q] : task.query_ptr[q + 1]]
+
+
+@njit(cache=True, nogil=True)
+def largest_size(task: Task, c: int, cap: int) -> int:
+    """Terms of the largest query that column `c` is scored against, at most `cap`."""
+    largest = 0
+    for q in range(task.start[c], task.stop[c]):
+        largest = max(largest, min(cap, int(task.query_ptr[q + 1] - task.query_ptr[q])))
+    return largest
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def resnik_columns(task: Task, score: NDArray[np.float64]) -> None:
+    """Write the Resnik score of every column against its queries; O(C·(T + terms of queries))."""
+    for c in prange(len(task.disease)):
+        closed = np.empty(len(task.ic), np.bool_)
+        column = np.empty(len(task.ic), np.float32)
+        fill_column(task, c, closed, column)
+        for q in range(task.start[c], task.stop[c]):
+            score[q, task.disease[c]] = mean_best_match(column, query_terms(task, q))
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def disease_side_columns(
-    disease: NDArray[np.int32],
-    ptr: NDArray[np.int64],
-    terms: NDArray[np.int32],
+    task: Task,
     first_column: NDArray[np.int64],
     last_column: NDArray[np.int64],
-    query_ptr: NDArray[np.int64],
-    query_terms: NDArray[np.int32],
-    ic: NDArray[np.float32],
-    parent_ptr: NDArray[np.int32],
-    parents: NDArray[np.int32],
     score: NDArray[np.float64],
 ) -> None:
-    """Average the disease-to-query best matches into ``score``.
+    """Average the disease-to-query best matches into the scores.
 
     The query takes the profile's part: one column of the best-match table a query, looked up at
     the direct annotations of each candidate. Query q is scored against the columns
     ``first_column[q]`` to ``last_column[q]`` (exclusive). ``score`` holds the query-to-disease
     side and afterwards the mean of both; an empty profile scores 0.
     """
-    for q in prange(len(query_ptr) - 1):
-        closed = np.empty(len(ic), np.bool_)
-        column = np.empty(len(ic), np.float32)
+    for q in prange(len(task.query_ptr) - 1):
+        closed = np.empty(len(task.ic), np.bool_)
+        column = np.empty(len(task.ic), np.float32)
         best_match_column(
-            query_terms[query_ptr[q] : query_ptr[q + 1]], ic, parent_ptr, parents, closed, column
+            query_terms(task, q), task.ic, task.parent_ptr, task.parents, closed, column
         )
         for c in range(first_column[q], last_column[q]):
-            own = terms[ptr[c] : ptr[c + 1]]
+            own = task.column_terms[task.column_ptr[c] : task.column_ptr[c + 1]]
+            d = task.disease[c]
             if len(own) == 0:
-                score[q, disease[c]] = 0.0
+                score[q, d] = 0.0
             else:
-                score[q, disease[c]] = (score[q, disease[c]] + mean_best_match(column, own)) / 2.0
-
-
-def _fill_resnik(knowledge: Knowledge, queries: Queries, columns: Columns, scores: Scores) -> None:
-    ontology = knowledge.ontology
-    resnik_columns(
-        columns.disease,
-        columns.ptr,
-        columns.terms,
-        columns.start,
-        columns.stop,
-        queries.observed_ptr,
-        queries.observed,
-        knowledge.ic.astype(np.float32),
-        ontology.parent_ptr,
-        ontology.parents,
-        scores.score,
-    )
-
-
-def _fill_disease_side(
-    knowledge: Knowledge, queries: Queries, columns: Columns, scores: Scores
-) -> None:
-    first, last = columns.by_query(len(queries))
-    ontology = knowledge.ontology
-    disease_side_columns(
-        columns.disease,
-        columns.ptr,
-        columns.terms,
-        first,
-        last,
-        queries.observed_ptr,
-        queries.observed,
-        knowledge.ic.astype(np.float32),
-        ontology.parent_ptr,
-        ontology.parents,
-        scores.score,
-    )
+                score[q, d] = (score[q, d] + mean_best_match(column, own)) / 2.0
 
 
 @dataclass(frozen=True)
@@ -142,14 +110,13 @@ class Resnik:
     def ordinary(self, knowledge: Knowledge, queries: Queries) -> Scores:
         """Scores with all annotations."""
         scores = empty_scores(knowledge, queries)
-        _fill_resnik(knowledge, queries, base_columns(knowledge, queries), scores)
-        return scores
+        return self.lopo(knowledge, queries, base_columns(knowledge, queries), scores)
 
     def lopo(
         self, knowledge: Knowledge, queries: Queries, columns: Columns, scores: Scores
     ) -> Scores:
         """Scores with touched profiles rebuilt, in place of the ordinary ones."""
-        _fill_resnik(knowledge, queries, columns, scores)
+        resnik_columns(make_task(knowledge, queries, columns), scores.score)
         return scores
 
 
@@ -162,16 +129,14 @@ class BestMatchAverage:
 
     def ordinary(self, knowledge: Knowledge, queries: Queries) -> Scores:
         """Scores with all annotations."""
-        columns = base_columns(knowledge, queries)
         scores = empty_scores(knowledge, queries)
-        _fill_resnik(knowledge, queries, columns, scores)
-        _fill_disease_side(knowledge, queries, columns, scores)
-        return scores
+        return self.lopo(knowledge, queries, base_columns(knowledge, queries), scores)
 
     def lopo(
         self, knowledge: Knowledge, queries: Queries, columns: Columns, scores: Scores
     ) -> Scores:
         """Scores with touched profiles rebuilt, in place of the ordinary ones."""
-        _fill_resnik(knowledge, queries, columns, scores)
-        _fill_disease_side(knowledge, queries, columns, scores)
+        task = make_task(knowledge, queries, columns)
+        resnik_columns(task, scores.score)
+        disease_side_columns(task, *columns.by_query(len(queries)), scores.score)
         return scores
