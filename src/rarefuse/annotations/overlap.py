@@ -7,7 +7,7 @@ from rarefuse.artifacts import Column, Schema
 OVERLAP = Schema(
     "overlap_cases",
     (
-        Column("case_id", pl.String, "case whose gold disease is a candidate; sorted"),
+        Column("case_id", pl.String, "case with a publication whose gold disease is a candidate; sorted"),
         Column("overlap", pl.Boolean, "some gold relation cites the case's publication"),
         Column("n_relations", pl.Int32, "relations of the gold disease"),
         Column("n_exclusive", pl.Int32, "those that the case's publication alone supports"),
@@ -35,8 +35,8 @@ def overlap_by_case(
     Returns
     -------
     polars.DataFrame
-        `OVERLAP`, for the cases whose gold disease is a candidate. A case without a publication
-        overlaps nothing.
+        `OVERLAP`, for the cases with a publication whose gold disease is a candidate. Whether a
+        case without a publication overlaps cannot be told, so it is left out and not called 0.
     """
     by_disease: dict[str, list[tuple[str, list[str]]]] = {
         disease: [] for disease in diseases["disease_id"]
@@ -46,7 +46,7 @@ def overlap_by_case(
     rows = []
     columns = ("case_id", "publication_id", "gold_id", "observed")
     for case, publication, gold, observed in cases.select(columns).iter_rows():
-        if gold not in by_disease:
+        if gold not in by_disease or publication is None:
             continue
         own = by_disease[gold]
         exclusive = {term for term, pmids in own if pmids == [publication]}
