@@ -30,6 +30,8 @@ rule all:
     input:
         f"{RESULTS}/{CORPUS}/report.html",
         f"{RESULTS}/{CORPUS}/config.yaml",
+        # Also what the report is made of, so that a deleted artifact is made again.
+        RUN.kept(CORPUS),
 
 
 rule monte_carlo:

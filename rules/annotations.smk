@@ -79,6 +79,7 @@ rule lopo_hpoa:
         hpoa=RUN.resource(RUN.hpoa.id),
         annotations=rules.annotations.output.annotations,
         relations=rules.annotations.output.relations,
+        cases=f"{RESULTS}/{{corpus}}/cases.parquet",
     output:
         f"{RESULTS}/{{corpus}}/lopo/{{publication}}.hpoa",
     log:
@@ -90,5 +91,5 @@ rule lopo_hpoa:
         code=code_digest("rarefuse.annotations.lopo"),
     shell:
         "python -m rarefuse lopo-hpoa {params.publication} --hpoa {input.hpoa}"
-        " --annotations {input.annotations} --relations {input.relations}"
+        " --annotations {input.annotations} --relations {input.relations} --cases {input.cases}"
         " --output {output} 2>&1 | tee {log} >&2"

@@ -2,6 +2,7 @@
 # Nothing here may import numpy, polars or torch: every job parses this file again.
 import os
 import sys
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -19,6 +20,7 @@ except InputError as error:
 
 os.environ.update(RUN.environment(Path(workflow.basedir)))
 
+STARTED = time.time()
 CONFIG, CORPUS, RESULTS, KNOWLEDGE = RUN.config, RUN.corpus, RUN.results, RUN.knowledge
 
 

@@ -79,6 +79,7 @@ rule audit:
         cases=rules.cases.output.cases,
         withheld=rules.cases.output.withheld,
         splits=rules.splits.output,
+        diseases=rules.annotations.output.diseases,
         terms=rules.ontology.output.terms,
         aliases=rules.ontology.output.aliases,
     output:
@@ -91,5 +92,5 @@ rule audit:
         code=code_digest("rarefuse.corpus.audit"),
     shell:
         "python -m rarefuse audit --view {input.view} --cases {input.cases}"
-        " --withheld {input.withheld} --splits {input.splits}"
+        " --withheld {input.withheld} --splits {input.splits} --diseases {input.diseases}"
         " --terms {input.terms} --aliases {input.aliases} --output {output} 2>&1 | tee {log} >&2"

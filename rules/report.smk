@@ -10,6 +10,7 @@ rule report:
         skipped=rules.cases.output.skipped,
         problems=rules.annotations.output.problems,
         audit=rules.audit.output,
+        template=Path(workflow.basedir) / "src/rarefuse/report/templates/report.html.j2",
     output:
         report(
             f"{RESULTS}/{{corpus}}/report.html",
@@ -44,10 +45,12 @@ rule run_config:
 
 
 onsuccess:
-    tables = [f"{RESULTS}/{CORPUS}/tables/{t}.parquet" for t in ("cohort", "recall")]
-    page = f"{RESULTS}/{CORPUS}/report.html"
-    if all(Path(path).exists() for path in (*tables, page)):
+    page = Path(f"{RESULTS}/{CORPUS}/report.html")
+    # Only if this run made the page: a run for another target leaves an older one alone.
+    if page.exists() and page.stat().st_mtime >= STARTED:
         shell(
             "python -m rarefuse summary --name {CORPUS} --report {page}"
-            " --level {CONFIG[evaluation][level]} --table {tables[0]} --table {tables[1]}"
+            " --level {CONFIG[evaluation][level]}"
+            " --table {RESULTS}/{CORPUS}/tables/cohort.parquet"
+            " --table {RESULTS}/{CORPUS}/tables/recall.parquet"
         )

@@ -17,10 +17,10 @@ def tiny():
 
 
 @pytest.fixture(scope="session")
-def ontology():
+def tiny_ontology():
     return read_obo(TINY / "tiny.obo")
 
 
 @pytest.fixture(scope="session")
-def tiny_relations(ontology):
-    return build_relations(read_hpoa(TINY / "tiny.hpoa"), ontology)
+def tiny_relations(tiny_ontology):
+    return build_relations(read_hpoa(TINY / "tiny.hpoa"), tiny_ontology)

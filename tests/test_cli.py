@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 
 from rarefuse import __version__
@@ -27,7 +28,9 @@ def test_stages_by_hand(tmp_path, tiny):
     flags = [part for pair in outputs.items() for part in pair]
     assert main(["annotations", "--hpoa", str(tiny / "tiny.hpoa"), *common, *flags,
                  "--options", '{"keep_zero_frequency": true}']) == 0  # fmt: skip
-    assert main(["lopo-hpoa", "PMID:24", "--hpoa", str(tiny / "tiny.hpoa"),
+    cases = tmp_path / "cases.parquet"
+    pl.DataFrame({"publication_id": ["PMID:24"]}).write_parquet(cases)
+    assert main(["lopo-hpoa", "PMID:24", "--cases", str(cases), "--hpoa", str(tiny / "tiny.hpoa"),
                  "--annotations", outputs["--annotations"], "--relations", outputs["--relations"],
                  "--output", str(tmp_path / "lopo.hpoa")]) == 0  # fmt: skip
     before = (tiny / "tiny.hpoa").read_text().splitlines()

@@ -13,14 +13,14 @@ def package(tmp_path, monkeypatch):
             path = tmp_path.joinpath(*name.split("__")).with_suffix(".py")
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-        for cached in (codedigest._tree, codedigest._imports, codedigest._source_digest):
+        for cached in (codedigest.module_tree, codedigest._imports, codedigest._source_digest):
             cached.cache_clear()
 
     monkeypatch.setattr(codedigest, "ROOT", tmp_path)
     write(__init__="", a="from rarefuse.b import f\n", b="import numpy\ndef f():\n    return 1\n",
           c="x = 1\n")  # fmt: skip
     yield write
-    for cached in (codedigest._tree, codedigest._imports, codedigest._source_digest):
+    for cached in (codedigest.module_tree, codedigest._imports, codedigest._source_digest):
         cached.cache_clear()
 
 

@@ -1,5 +1,6 @@
 """What the Snakefile asks of a configured run."""
 
+import fcntl
 import json
 from pathlib import Path
 
@@ -57,6 +58,32 @@ def test_variants_of_a_ranker(run):
 def test_unknown_ranker(run, ranker):
     with pytest.raises(InputError, match="unknown"):
         run.ranker_options(ranker)
+
+
+def test_an_option_that_a_method_does_not_have(config):
+    config["rankers"]["resnik"]["samples"] = 5
+    with pytest.raises(InputError, match="no such option") as caught:
+        configured_run(config, SCHEMA)
+    assert "rankers.resnik" in str(caught.value)
+
+
+def test_a_path_where_nothing_is(config):
+    config["corpora"]["mine"] = {"reader": "phenopackets", "path": "/nowhere"}
+    run = configured_run(config, SCHEMA)
+    with pytest.raises(InputError, match="not where the config says"):
+        run.corpus_path("mine")
+    config["corpus"] = "mine"
+    with pytest.raises(InputError, match="not where the config says"):
+        configured_run(config, SCHEMA)
+
+
+def test_jobs_of_a_killed_run(run):
+    run.hold_lock().close()
+    with open(run.jobs_lock, "a") as orphan:
+        fcntl.flock(orphan, fcntl.LOCK_SH)
+        with pytest.raises(InputError, match="jobs of a killed run"):
+            run.hold_lock()
+    run.hold_lock().close()
 
 
 def test_tables_read_what_they_are_about(run):

@@ -1,10 +1,12 @@
 """The command line: one subcommand a stage. Stages are imported when they run, so help is quick."""
 
 import argparse
+import fcntl
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,7 @@ def _audit(a: Arguments) -> None:
         cases=a.cases,
         withheld=a.withheld,
         splits=a.splits,
+        diseases=a.diseases,
         terms=a.terms,
         aliases=a.aliases,
         output=a.output,
@@ -116,6 +119,7 @@ def _lopo_hpoa(a: Arguments) -> None:
         hpoa=a.hpoa,
         annotations=a.annotations,
         relations=a.relations,
+        cases=a.cases,
         publication=a.publication,
         output=a.output,
     )
@@ -273,6 +277,7 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], None], str, dict[str, dict[str,
                 cases="artifact cases",
                 withheld="artifact withheld",
                 splits="artifact splits",
+                diseases="artifact diseases",
                 output="artifact to write",
             ),
             **_ONTOLOGY,
@@ -292,6 +297,7 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], None], str, dict[str, dict[str,
                 hpoa="phenotype.hpoa",
                 annotations="artifact annotations",
                 relations="artifact relations",
+                cases="artifact cases",
                 output="file to write",
             ),
         },
@@ -368,6 +374,17 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+@contextmanager
+def _running(lock: str | None) -> Iterator[None]:
+    """Hold a shared lock while a job of a workflow runs, so that its orphans can be noticed."""
+    if not lock:
+        yield
+        return
+    with open(lock, "a", encoding="utf-8") as handle:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand.
 
@@ -378,7 +395,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parsed = parser().parse_args(arguments)
     try:
-        parsed.function(parsed)
+        with _running(os.environ.get("RAREFUSE_JOBS_LOCK")):
+            parsed.function(parsed)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

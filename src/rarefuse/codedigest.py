@@ -63,7 +63,8 @@ def _path(module: str) -> Path | None:
 
 
 @cache
-def _tree(module: str) -> ast.Module:
+def module_tree(module: str) -> ast.Module:
+    """Syntax tree of a module of this package, read and not imported."""
     path = _path(module)
     if path is None:
         raise ModuleNotFoundError(f"no source of {module} below {ROOT}")
@@ -73,7 +74,7 @@ def _tree(module: str) -> ast.Module:
 @cache
 def _imports(module: str) -> tuple[str, ...]:
     found = []
-    for node in ast.walk(_tree(module)):
+    for node in ast.walk(module_tree(module)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -84,7 +85,7 @@ def _imports(module: str) -> tuple[str, ...]:
 
 @cache
 def _source_digest(module: str) -> str:
-    tree = ast.parse(ast.unparse(_tree(module)))
+    tree = ast.parse(ast.unparse(module_tree(module)))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if (

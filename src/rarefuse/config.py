@@ -50,14 +50,15 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     ):
         for name in names:
             _refer(filled, place, name, filled["rankers"], "rankers")
-    corpus = filled["corpora"][filled["corpus"]]
-    if ("source" in corpus) == ("path" in corpus):
-        raise InputError(
-            "a corpus needs one place to be read from",
-            where=f"config, corpora.{filled['corpus']}",
-            found=", ".join(sorted(corpus)),
-            expected="either 'source' (an entry of the source registry) or 'path'",
-        )
+    for name, corpus in filled["corpora"].items():
+        if ("source" in corpus) == ("path" in corpus):
+            raise InputError(
+                "a corpus needs one place to be read from",
+                where=f"config, corpora.{name}",
+                found=", ".join(sorted(corpus)),
+                expected="either 'source' (an entry of the source registry) or 'path'",
+                todo="add one of them, or take one away",
+            )
     return filled
 
 
@@ -105,6 +106,14 @@ def _explain(error: jsonschema.ValidationError) -> InputError:
             expected=f"one of {', '.join(known)}",
             todo="correct the spelling or remove the key; workflow/schemas/config.schema.yaml "
             "describes every key",
+        )
+    if error.validator in ("pattern", "not") and "propertyNames" in error.absolute_schema_path:
+        return InputError(
+            "the config has a name that cannot be used",
+            where=where,
+            found=repr(error.instance),
+            expected="letters, digits, '-' and '_', not 'knowledge' (it becomes a folder's name)",
+            todo="choose another name",
         )
     meaning = error.schema.get("description", "")
     return InputError(

@@ -17,7 +17,7 @@ from rarefuse import __version__
 from rarefuse.codedigest import code_digest
 from rarefuse.config import check_config, load_schema
 from rarefuse.errors import InputError
-from rarefuse.rankers.catalogue import METHODS, resolve_options
+from rarefuse.rankers.catalogue import METHODS, check_options, resolve_options
 from rarefuse.sources.registry import Source, find_source, load_registry
 
 PROTOCOLS = ("ordinary", "lopo")
@@ -51,7 +51,7 @@ class Run:
     @property
     def results(self) -> str:
         """Folder for results."""
-        return str(self.config["results"])
+        return str(self.config["results"]).rstrip("/") or "/"
 
     @property
     def registry_path(self) -> str:
@@ -86,9 +86,26 @@ class Run:
         return f"{self.config['sources']['folder']}/{self.source(name).file}"
 
     def corpus_path(self, corpus: str) -> str:
-        """File or folder that a corpus is read from."""
+        """File or folder that a corpus is read from.
+
+        Raises
+        ------
+        InputError
+            If a path of one's own does not exist: Snakemake would otherwise take results of an
+            earlier run for files that somebody else provides.
+        """
         entry = self.config["corpora"][corpus]
-        return self.resource(entry["source"]) if "source" in entry else str(entry["path"])
+        if "source" in entry:
+            return self.resource(entry["source"])
+        if not os.path.exists(entry["path"]):
+            raise InputError(
+                "a corpus is not where the config says",
+                where=f"config, corpora.{corpus}.path",
+                found=f"nothing at {entry['path']}",
+                expected="a file or folder of cases",
+                todo="correct the path",
+            )
+        return str(entry["path"])
 
     def corpus_fingerprint(self, corpus: str) -> str:
         """Digest of names, sizes and times of the files below a folder of one's own.
@@ -158,6 +175,17 @@ class Run:
             for protocol in PROTOCOLS
         ]
 
+    def kept(self, corpus: str) -> list[str]:
+        """Tables of the report, and the rankings and gold ranks behind them."""
+        tables = self.config["evaluation"]["tables"]
+        rankers = dict.fromkeys(r for table in tables for r in self.table_rankers(table))
+        return [f"{self.results}/{corpus}/tables/{table}.parquet" for table in tables] + [
+            f"{self.results}/{corpus}/{kind}/{ranker}/{protocol}.parquet"
+            for kind in ("rankings", "gold_ranks")
+            for ranker in rankers
+            for protocol in PROTOCOLS
+        ]
+
     def table_options(self, table: str) -> str:
         """Slice of the configuration that a table depends on."""
         evaluation = self.config["evaluation"]
@@ -180,9 +208,20 @@ class Run:
             {name: getattr(s, name) for name in ("id", "title", "release", "licence", "sha256")}
             for s in {s.id: s for s in used}.values()
         ]
+        rankers = {
+            f"ranker {ranker}": as_json(self.config["rankers"][ranker])
+            for ranker in sorted(self.config["rankers"])
+        }
         return as_json(
             {
                 "sources": sources,
+                "settings": {
+                    "rows with frequency 0/n": "kept"
+                    if self.config["knowledge"]["keep_zero_frequency"]
+                    else "dropped",
+                    "places kept": self.config["evaluation"]["depth"],
+                    **rankers,
+                },
                 "version": __version__,
                 "seed": self.config["seed"],
                 "resamples": self.config["evaluation"]["resamples"],
@@ -204,13 +243,19 @@ class Run:
             "PYTHONPATH": os.pathsep.join([str(base / "src"), *([inherited] if inherited else [])]),
             "RAREFUSE_MIRROR_DIRS": os.pathsep.join(self.config["sources"]["mirror_dirs"]),
             "RAREFUSE_OFFLINE": "1" if self.config["sources"]["offline"] else "",
+            "RAREFUSE_JOBS_LOCK": os.path.abspath(self.jobs_lock),
         }
+
+    @property
+    def jobs_lock(self) -> str:
+        """File that every job holds a shared lock on while it runs."""
+        return f"{self.results}/.jobs.lock"
 
     def hold_lock(self) -> IO[str]:
         """Let one run at a time write into the results folder.
 
         Snakemake's own lock is a file that outlives a killed run; this one is the system's and
-        goes with the process.
+        goes with the process. Jobs that outlive a killed run are noticed by a lock of their own.
 
         Returns
         -------
@@ -220,12 +265,14 @@ class Run:
         Raises
         ------
         InputError
-            If another run holds it.
+            If another run holds it, or jobs of a killed one still run.
         """
-        folder = Path(self.results)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = open(folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115
+            Path(self.results).mkdir(parents=True, exist_ok=True)
+            run, jobs = (
+                open(path, "a", encoding="utf-8")  # noqa: SIM115
+                for path in (f"{self.results}/.lock", self.jobs_lock)
+            )
         except OSError as error:
             raise InputError(
                 "the results folder cannot be written",
@@ -234,15 +281,20 @@ class Run:
                 expected="a folder that may be written",
                 todo="choose another one with 'results:'",
             ) from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.close()
-            raise InputError(
-                f"another run is writing into '{self.results}'",
-                todo="wait until it ends, or set 'results:' to another folder",
-            ) from None
-        return lock
+        for lock, holder in (
+            (run, f"another run is writing into '{self.results}'"),
+            (jobs, f"jobs of a killed run are still writing into '{self.results}'"),
+        ):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                run.close()
+                jobs.close()
+                raise InputError(
+                    holder, todo="wait until it ends, or set 'results:' to another folder"
+                ) from None
+        jobs.close()  # free again, for the jobs of this run
+        return run
 
 
 def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
@@ -262,4 +314,8 @@ def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
     ):
         if name is not None:
             run.source(name)
+    run.corpus_path(run.corpus)
+    for ranker in checked["rankers"]:
+        method, options = resolve_options(ranker, checked["rankers"])
+        check_options(ranker, method, options)
     return run

@@ -86,10 +86,14 @@ def test_the_written_file_is_the_release_without_those_lines(tmp_path, hpoa_text
     artifacts.write(rows, ANNOTATIONS, paths["annotations"])
     built = build_relations(rows.filter(pl.col("reference") == P), ontology)  # refs == {P}
     artifacts.write(built.relations, RELATIONS, paths["relations"])
+    paths["cases"] = tmp_path / "cases"
+    pl.DataFrame({"publication_id": [P, R, None]}).write_parquet(paths["cases"])
     lopo_hpoa_stage(**paths, publication=P)
     lines = text.split(end)  # comments are lines 0 and 1, the header 2, rows 3 to 5
     assert paths["output"].read_bytes() == end.join([*lines[:3], lines[4], ""]).encode()
-    with pytest.raises(InputError, match="nowhere"):
+    lopo_hpoa_stage(**paths, publication=R)  # a case's, which no annotation cites
+    assert paths["output"].read_bytes() == paths["hpoa"].read_bytes()
+    with pytest.raises(InputError, match="neither a case's nor cited"):
         lopo_hpoa_stage(**paths, publication="PMID:12")  # not to be taken for PMID:1
 
 

@@ -1,13 +1,13 @@
 import polars as pl
 import pytest
 
+from rarefuse.annotations.pmid import pmids_of
 from rarefuse.annotations.relations import (
     DISEASES,
     PROBLEMS,
     RELATIONS,
     build_relations,
     candidate_order,
-    pmids_of,
 )
 from rarefuse.errors import InputError
 

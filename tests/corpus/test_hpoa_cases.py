@@ -47,8 +47,8 @@ def hpoa(tmp_path):
     return write_hpoa(tmp_path / "phenotype.hpoa")
 
 
-def test_single_patient_groups_become_cases(hpoa, ontology):
-    corpus = read_corpus("hpoa", "embedded", hpoa, ontology, {"min_observed": 1})
+def test_single_patient_groups_become_cases(hpoa, tiny_ontology):
+    corpus = read_corpus("hpoa", "embedded", hpoa, tiny_ontology, {"min_observed": 1})
     rows = corpus.cases.select("record", "gold_id", "publication_id", "observed", "excluded").rows()
     assert rows == [
         ("OMIM:1 PMID:10", "OMIM:1", "PMID:10", ["HP:0001250", "HP:0001251"], ["HP:0000518"]),
@@ -56,8 +56,8 @@ def test_single_patient_groups_become_cases(hpoa, ontology):
     ]
 
 
-def test_other_groups_are_counted_by_reason(hpoa, ontology):
-    corpus = read_corpus("hpoa", "embedded", hpoa, ontology, {"min_observed": 2})
+def test_other_groups_are_counted_by_reason(hpoa, tiny_ontology):
+    corpus = read_corpus("hpoa", "embedded", hpoa, tiny_ontology, {"min_observed": 2})
     assert corpus.cases.height == 1
     assert corpus.skipped.select("record", "reason").rows() == [
         ("OMIM:1 PMID:11", FEW_OBSERVED),
@@ -66,13 +66,13 @@ def test_other_groups_are_counted_by_reason(hpoa, ontology):
     ]
 
 
-def test_nothing_left_is_one_clear_error(hpoa, ontology):
+def test_nothing_left_is_one_clear_error(hpoa, tiny_ontology):
     with pytest.raises(InputError, match="no usable case"):
-        read_corpus("hpoa", "embedded", hpoa, ontology, {"min_observed": 9})
+        read_corpus("hpoa", "embedded", hpoa, tiny_ontology, {"min_observed": 9})
 
 
-def test_what_no_system_may_see_is_withheld(hpoa, ontology):
-    corpus = read_corpus("hpoa", "embedded", hpoa, ontology, {"min_observed": 2})
+def test_what_no_system_may_see_is_withheld(hpoa, tiny_ontology):
+    corpus = read_corpus("hpoa", "embedded", hpoa, tiny_ontology, {"min_observed": 2})
     assert set(corpus.withheld.select("kind", "value").rows()) == {
         ("disease_id", "OMIM:1"),
         ("disease_name", "name of OMIM:1"),

@@ -3,8 +3,9 @@ import json
 import polars as pl
 import pytest
 
+from rarefuse.annotations.pmid import pmid
 from rarefuse.corpus import pheval, rarebench, terms
-from rarefuse.corpus.build import NO_PUBLICATION, pmid
+from rarefuse.corpus.build import NO_PUBLICATION
 from rarefuse.corpus.readers import READERS, read_corpus
 from rarefuse.errors import InputError
 

@@ -21,7 +21,10 @@ class Project:
         self.folder = folder
         # A clean environment: nothing of the test run's paths may reach the workflow.
         self.environment = {
-            k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")
+            k: v
+            for k, v in os.environ.items()
+            if k not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")
+            and not k.startswith(("RAREFUSE_MIRROR", "RAREFUSE_OFF", "RAREFUSE_JOBS"))
         }
 
     def command(self, *arguments, cores=2, config=TINY):
@@ -62,7 +65,17 @@ class Project:
         file.write_text(text.replace(old, new, 1))
 
 
+@pytest.fixture(scope="session")
+def place(tmp_path_factory):
+    """The one folder in which every project of the session is run.
+
+    Compiled kernels are cached by path, so a second project in the same place finds them.
+    """
+    return tmp_path_factory.mktemp("run") / "project"
+
+
 def copy(source: Path, target: Path) -> Project:
+    shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target, symlinks=True)  # copies times, which Snakemake compares
     return Project(target)
 
@@ -76,28 +89,30 @@ def checkout(tmp_path_factory):
         source, target = ROOT / part, folder / part
         target.parent.mkdir(exist_ok=True)
         if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, target, symlinks=True)
+            shutil.copytree(
+                source, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
+            )
         else:
             shutil.copy2(source, target, follow_symlinks=False)
     return folder
 
 
 @pytest.fixture(scope="session")
-def finished(checkout, tmp_path_factory):
+def finished(checkout, place, tmp_path_factory):
     """A project in which the tiny corpus was run, and what that printed."""
-    project = copy(checkout, tmp_path_factory.mktemp("finished") / "project")
-    status, printed = project.snakemake()
+    status, printed = copy(checkout, place).snakemake()
     assert status == 0, printed
-    return project, printed
+    kept = tmp_path_factory.mktemp("finished") / "project"
+    return copy(place, kept), printed
 
 
 @pytest.fixture
-def project(finished, tmp_path):
+def project(finished, place):
     """A copy of the finished project, for a test to change."""
-    return copy(finished[0].folder, tmp_path / "project")
+    return copy(finished[0].folder, place)
 
 
 @pytest.fixture
-def fresh(checkout, tmp_path):
+def fresh(checkout, place):
     """A copy of the project in which nothing has run."""
-    return copy(checkout, tmp_path / "project")
+    return copy(checkout, place)

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -35,6 +36,8 @@ def test_a_run_makes_tables_report_and_summary(finished):
     assert f"{after['value']:.4f}" in page
     assert f"{after['value']:.4f}" in printed
     assert "results/tiny/report.html" in printed
+    assert "Phenomizer (exact null)" in page
+    assert "&#34;samples&#34;: 2000" in page  # the settings that made it
     skipped = pl.read_parquet(results / "skipped.parquet")
     assert skipped.filter(pl.col("level") == "case").height == 1  # the file that is not JSON
     config = yaml.safe_load((results / "config.yaml").read_text())
@@ -87,6 +90,34 @@ def test_editing_a_rankers_module_reruns_its_rankings(project):
     project.edit("src/rarefuse/rankers/phenomizer.py", "cap = min(", "cap = 0 + min(")
     # Three null models, two seeds, uncapped; tables that read rankings.
     assert project.jobs() == {"rank": 6, "table": 5, "report": 1, "all": 1}
+
+
+def test_an_edited_kernel_is_compiled_anew(project):
+    """The kernels call this function across files, where numba's own cache would not see it."""
+    target = "results/tiny/rankings/resnik/ordinary.parquet"
+    before = pl.read_parquet(project.folder / target)["score"]
+    kernel = "src/rarefuse/ontology/bestmatch.py"
+    whole = "            column[term] = ic[term]\n"
+    half = "            column[term] = ic[term] * np.float32(0.5)\n"
+    for old, new, factor in ((whole, half, 0.5), (half, whole, 1.0)):
+        project.edit(kernel, old, new)
+        status, printed = project.snakemake(target)
+        assert status == 0, printed
+        after = pl.read_parquet(project.folder / target)["score"]
+        assert after.max() == pytest.approx(factor * before.max())
+
+
+def test_editing_the_reports_template_makes_the_report_again(project):
+    project.edit("src/rarefuse/report/templates/report.html.j2", "Main result", "Result")
+    assert project.jobs() == {"report": 1, "all": 1}
+
+
+def test_deleted_artifacts_are_made_again(project):
+    shutil.rmtree(project.folder / "results/tiny/rankings/bma")
+    (project.folder / "results/tiny/tables/cohort.parquet").unlink()
+    jobs = project.jobs()
+    assert jobs["rank"] == 1
+    assert jobs["table"] >= 1
 
 
 def test_editing_a_comment_reruns_nothing(project):
@@ -169,7 +200,7 @@ def test_a_damaged_artifact_is_named_and_heals(project):
     assert str(path.relative_to(project.folder)) in printed
     assert "Traceback" not in printed
     path.unlink()
-    status, printed = project.snakemake(str(path.relative_to(project.folder)), "all")
+    status, printed = project.snakemake()
     assert status == 0, printed
     assert path.read_bytes() == whole
 
@@ -183,6 +214,25 @@ def test_two_runs_at_once_are_refused(project):
     assert status != 0
     assert "another run is writing into 'results'" in printed
     assert project.artifacts() == before
+
+
+def test_negative_counts_are_refused(project):
+    project.edit("workflow/config/tiny.yaml", "resamples: 200", "resamples: -200")
+    status, printed = project.snakemake("--dry-run")
+    assert status != 0
+    assert "config, evaluation.resamples" in printed
+    assert "-200" in printed
+
+
+def test_jobs_that_outlive_a_killed_run_are_noticed(project):
+    project.edit("workflow/config/tiny.yaml", "resamples: 200", "resamples: 100")
+    with open(project.folder / "results/.jobs.lock", "a") as orphan:
+        fcntl.flock(orphan, fcntl.LOCK_SH)
+        status, printed = project.snakemake()
+    assert status != 0
+    assert "jobs of a killed run are still writing into 'results'" in printed
+    status, printed = project.snakemake()
+    assert status == 0, printed
 
 
 def test_a_changed_source_is_refused(project):
@@ -209,7 +259,9 @@ def test_one_publications_annotation_file(project):
     ("setting", "says"),
     [
         ("evaluation={'resample': 5}", "unknown key"),
-        ("evaluation={'resamples': -5}", "evaluation.resamples"),
+        ("evaluation={'tables': []}", "evaluation.tables"),
+        ("corpora={'a b': {'reader': 'pheval', 'path': 'x'}}", "a name that cannot be used"),
+        ("corpora={'tiny': {'reader': 'phenopackets', 'path': 'nowhere'}}", "nothing at nowhere"),
         ("evaluation={'rankers': ['resnick']}", "resnick"),
         ("corpus=nowhere", "nowhere"),
         ("knowledge={'hpoa': 'hpoa-1999'}", "hpoa-1999"),

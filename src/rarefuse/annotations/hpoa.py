@@ -44,7 +44,7 @@ def read_text(path: Path | str) -> str:
         raw = Path(path).read_bytes()
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.decompress(raw)
-        return raw.decode("utf-8")
+        return raw.decode("utf-8-sig")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InputError(
             "the annotation file cannot be read",
@@ -80,6 +80,14 @@ def read_hpoa(path: Path | str) -> pl.DataFrame:
     # Releases before 2023 begin the header line itself with '#'.
     if start is None or "hpo_id" not in header:
         _missing(path, header, HPOA_COLUMNS)
+    if len(set(header)) < len(header):
+        raise InputError(
+            "the annotation file has a column twice",
+            where=f"{path}, header",
+            found=", ".join(header),
+            expected="every column once",
+            todo="fetch the release again",
+        )
     missing = [name for name in HPOA_COLUMNS if name not in header]
     if missing:
         _missing(path, header, missing)

@@ -12,6 +12,7 @@ import polars as pl
 
 from rarefuse import artifacts
 from rarefuse.annotations.hpoa import ANNOTATIONS, read_text
+from rarefuse.annotations.pmid import pmids_of
 from rarefuse.annotations.relations import RELATIONS
 from rarefuse.artifacts import Column, Schema
 from rarefuse.errors import InputError
@@ -88,26 +89,36 @@ def lopo_stage(*, cases: Path, relations: Path, output: Path) -> None:
 
 
 def lopo_hpoa_stage(
-    *, hpoa: Path, annotations: Path, relations: Path, publication: str, output: Path
+    *,
+    hpoa: Path,
+    annotations: Path,
+    relations: Path,
+    cases: Path,
+    publication: str,
+    output: Path,
 ) -> None:
     """Write one publication's ``phenotype.hpoa``, for outside programs.
 
-    The file is the release's own text without the removed lines, byte for byte otherwise.
+    The file is the release's own text without the removed lines, byte for byte otherwise; the
+    whole text for a case's publication that no annotation cites.
     """
     rows = artifacts.read(annotations, ANNOTATIONS)
     kept = lopo_annotations(rows, artifacts.read(relations, RELATIONS), publication)
     gone = set(rows["row"].to_list()) - set(kept["row"].to_list())
-    cited = rows["reference"].str.contains(rf"(?:^|;)\s*{publication}\s*(?:;|$)").any()
-    if not cited:
+    known = pl.read_parquet(cases, columns=["publication_id"]).to_series()
+    if publication not in known and not any(
+        publication in pmids_of(reference) for reference in rows["reference"].unique()
+    ):
         raise InputError(
-            "the publication stands nowhere in the annotations",
-            where=str(hpoa),
+            "the publication is neither a case's nor cited by any annotation",
+            where=f"{cases}, {hpoa}",
             found=publication,
-            expected="a PMID that some row cites",
-            todo="check the number; for a publication that is not cited, LOPO removes nothing",
+            expected="a PMID of the corpus or of the annotations",
+            todo="check the number",
         )
-    lines = read_text(hpoa).encode().splitlines(keepends=True)
+    # Numbered as `read_hpoa` does: at line feeds alone.
+    lines = read_text(hpoa).split("\n")
     artifacts.write_text(
-        b"".join(line for number, line in enumerate(lines, start=1) if number not in gone).decode(),
+        "\n".join(line for number, line in enumerate(lines, start=1) if number not in gone),
         output,
     )

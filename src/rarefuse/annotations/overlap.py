@@ -7,7 +7,11 @@ from rarefuse.artifacts import Column, Schema
 OVERLAP = Schema(
     "overlap_cases",
     (
-        Column("case_id", pl.String, "case with a publication whose gold disease is a candidate; sorted"),
+        Column(
+            "case_id",
+            pl.String,
+            "case with publication and candidate gold; sorted",
+        ),
         Column("overlap", pl.Boolean, "some gold relation cites the case's publication"),
         Column("n_relations", pl.Int32, "relations of the gold disease"),
         Column("n_exclusive", pl.Int32, "those that the case's publication alone supports"),

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from rarefuse.annotations.frequency import parse_frequency
+from rarefuse.annotations.pmid import not_quite_pmids, pmids_of
 from rarefuse.artifacts import Column, Schema
 from rarefuse.errors import InputError
 from rarefuse.ontology import Ontology
@@ -61,13 +62,6 @@ def phenotype_rows(annotations: pl.DataFrame) -> pl.DataFrame:
         pl.col("aspect") == "P",
         pl.col("qualifier") != "NOT",
     )
-
-
-def pmids_of(reference: str) -> list[str]:
-    """PMIDs of one reference field; OMIM, ORPHA, ISBN and web references do not count."""
-    return [
-        part for part in map(str.strip, reference.split(";")) if re.fullmatch(r"PMID:\d+", part)
-    ]
 
 
 def candidate_order(disease_ids: list[str]) -> list[str]:
@@ -125,6 +119,8 @@ def build_relations(
         if not ontology.is_phenotypic(found.term_id):
             problems.append((row, "term outside Phenotypic abnormality, row left out", term))
             continue
+        for part in not_quite_pmids(reference):
+            problems.append((row, "reference is not a PMID", part))
         count = counts[frequency]
         if count.problem:
             problems.append((row, count.problem, frequency))

@@ -1,7 +1,8 @@
 """Input audit: no answer in what systems see, proved able to find one.
 
-What is looked for, a case at a time: gold disease id and name, gene symbols and HGNC ids, variant
-expressions, PMIDs, archive paths (paper, A.1). The only free text of the view is HPO's canonical
+What is looked for, a case at a time: gold disease id and its names in the corpus and in HPOA, gene
+symbols and HGNC ids, variant expressions, PMIDs, archive paths (paper, A.1), each in the ways it is
+commonly written. The only free text of the view is HPO's canonical
 labels. Some of them name a disease or a gene of their own accord ("Hirschsprung disease" is a
 finding as well); the paper keeps such labels, and so do we, but we count them apart.
 """
@@ -14,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from rarefuse import artifacts
+from rarefuse.annotations.relations import DISEASES
 from rarefuse.artifacts import Column, Schema
 from rarefuse.corpus.cases import CASES, WITHHELD
 from rarefuse.corpus.splits import SPLITS
@@ -32,31 +34,55 @@ AUDIT = Schema(
     key=("check",),
 )
 
-CASE_SENSITIVE = {"gene"}
-"""Gene symbols are looked for as written: 'REST' is a gene, 'rest' is not."""
-
+ONSET = "HP:0003674"
+DURATION = re.compile(r"P[0-9.]+[YMWD][0-9.YMWDTHS]*|PT[0-9.]+[HMS][0-9.HMS]*")
 CONTENT_WORD_LETTERS = 5
 """Shortest content word. The paper gives no definition; with five letters its 34.7 % comes out."""
 
 
-def contains(text: str, value: str, kind: str) -> bool:
-    """Whether `value` stands in `text` as a word or phrase of its own.
+_SHORTEST_PATH = 5
+_BARE_NUMBER_DIGITS = 6
 
-    Letters and digits right before or after rule a hit out, so that the gene ``AR`` is not found
-    in "ear" and ``PMID:123`` not in ``PMID:1234``.
+
+def normal(text: str) -> str:
+    """Words of a text in lower case, one blank around each: punctuation does not count."""
+    return f" {' '.join(re.findall(r'[a-z0-9]+', text.casefold()))} "
+
+
+def spellings(kind: str, value: str) -> list[str]:
+    """Ways in which an answer may be written; empty if it is too short to be looked for.
+
+    Identifiers also without their prefix, if they have at least six digits, and OMIM ids as MIM; a
+    path also without its suffix. A path that is a bare number or has fewer than five letters and
+    digits could be anything (an age, say) and is not looked for.
     """
-    if kind not in CASE_SENSITIVE:
-        text, value = text.casefold(), value.casefold()
-    at = text.find(value)
-    while at >= 0:
-        before = text[at - 1 : at]
-        after = text[at + len(value) : at + len(value) + 1]
-        if not (before.isalnum() and value[:1].isalnum()) and not (
-            after.isalnum() and value[-1:].isalnum()
-        ):
-            return True
-        at = text.find(value, at + 1)
-    return False
+    if kind == "gene":
+        return [value]
+    found = [value]
+    if kind in ("disease_id", "pmid", "hgnc"):
+        prefix, _, local = value.partition(":")
+        if local.isdigit() and len(local) >= _BARE_NUMBER_DIGITS:
+            found.append(local)
+        if prefix == "OMIM":
+            found.append(f"MIM {local}")
+    if kind == "path":
+        found.append(re.sub(r"\.json$", "", value))
+        found = [f for f in found if len(normal(f)) >= _SHORTEST_PATH + 2]
+        found = [f for f in found if not normal(f).strip().isdigit()]
+    return list(dict.fromkeys(normal(f) for f in found if normal(f).strip()))
+
+
+def contains(text: str, value: str, kind: str) -> bool:
+    """Whether an answer stands in a text as words of its own, in any of its spellings.
+
+    A gene symbol counts as written only: ``REST`` is a gene, "rest" is not. Everything else is
+    compared without case and punctuation, so that ``PMID_123`` is ``PMID:123`` and not part of
+    ``PMID:1234``.
+    """
+    if kind == "gene":
+        return re.search(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", text) is not None
+    words = normal(text)
+    return any(spelling in words for spelling in spellings(kind, value))
 
 
 def split_text(case: Mapping[str, Any], canonical: Mapping[str, str]) -> tuple[str, str]:
@@ -104,9 +130,19 @@ def audit(
     cases: pl.DataFrame,
     withheld: pl.DataFrame,
     splits: pl.DataFrame,
+    disease_names: Mapping[str, str],
     ontology: Ontology,
 ) -> pl.DataFrame:
     """Run every check over a corpus.
+
+    Parameters
+    ----------
+    view, cases, withheld, splits : polars.DataFrame
+        `VIEW`, `CASES`, `WITHHELD`, `SPLITS`.
+    disease_names : mapping
+        Disease CURIE → name in HPOA, looked for beside the corpus's own.
+    ontology : Ontology
+        Gives canonical labels, and says what is a phenotype or an onset.
 
     Returns
     -------
@@ -117,12 +153,18 @@ def audit(
     secrets: dict[str, list[tuple[str, str]]] = {}
     for case_id, kind, value in withheld.iter_rows():
         secrets.setdefault(case_id, []).append((kind, value))
-    gold_name = dict(cases.select("case_id", "gold_label").iter_rows())
+    gold_name: dict[str, str | None] = {}
+    for case_id, gold, label in cases.select("case_id", "gold_id", "gold_label").iter_rows():
+        gold_name[case_id] = label or disease_names.get(gold)
+        if gold in disease_names:
+            secrets.setdefault(case_id, []).append(("disease_name", disease_names[gold]))
+    onsets = {label for term, label in canonical.items() if ONSET in _above(ontology, term)}
 
     leaks: list[str] = []
     odd_labels: list[str] = []
     missed: list[str] = []
     n_planted = 0
+    n_short = 0
     intrinsic: dict[str, int] = {}
     overlapping = 0
     for case in view.iter_rows(named=True):
@@ -131,17 +173,25 @@ def audit(
             for term, label in zip(case[kind], case[f"{kind}_labels"], strict=True):
                 if canonical.get(term) != label or not ontology.is_phenotypic(term):
                     odd_labels.append(f"{case['case_id']}: {term} {label!r}")
+        if case["onset"] is not None and not (
+            case["onset"] in onsets or DURATION.fullmatch(case["onset"])
+        ):
+            odd_labels.append(f"{case['case_id']}: onset {case['onset']!r}")
         kinds = set()
-        first_of_kind: dict[str, str] = {}
+        plants: dict[tuple[str, int], tuple[str, str]] = {}
         for kind, value in secrets.get(case["case_id"], []):
-            if contains(free, value, kind):
+            written = spellings(kind, value)
+            if not written:
+                n_short += 1
+            elif contains(free, value, kind):
                 leaks.append(f"{case['case_id']}: {kind}")
             elif contains(labels, value, kind):
                 kinds.add(kind)
-            first_of_kind.setdefault(kind, value)
-        for kind, value in first_of_kind.items():
+            for i, spelling in enumerate(written):
+                plants.setdefault((kind, i), (value, spelling.strip()))
+        for (kind, _), (value, spelling) in plants.items():
             n_planted += 1
-            if not contains(split_text(planted(case, value), canonical)[0], value, kind):
+            if not contains(split_text(planted(case, spelling), canonical)[0], value, kind):
                 missed.append(f"{case['case_id']}: {kind}")
         for kind in kinds:
             intrinsic[kind] = intrinsic.get(kind, 0) + 1
@@ -165,19 +215,29 @@ def audit(
                 "planted answers found",
                 n_planted > 0 and not missed,
                 float(n_planted - len(missed)),
-                _detail(f"of {n_planted} planted copies, one a case and kind of answer", missed),
+                _detail(
+                    f"of {n_planted} planted copies, one a case, kind of answer and spelling",
+                    missed,
+                ),
             ),
             (
                 "no answer in the real view",
                 not leaks,
                 float(len(leaks)),
-                _detail(f"answers found outside canonical labels, {view.height} cases", leaks),
+                _detail(
+                    f"answers found outside canonical labels, {view.height} cases; "
+                    f"{n_short} paths too short to be looked for",
+                    leaks,
+                ),
             ),
             (
                 "labels are canonical",
                 not odd_labels,
                 float(len(odd_labels)),
-                _detail("labels that differ from their term's or are no phenotype", odd_labels),
+                _detail(
+                    "labels that differ from their term's or are no phenotype, and odd onsets",
+                    odd_labels,
+                ),
             ),
             (
                 "publications stay in one split",
@@ -202,6 +262,11 @@ def audit(
         schema=AUDIT.dtypes,
         orient="row",
     )
+
+
+def _above(ontology: Ontology, term: str) -> list[str]:
+    """Ancestors of a term, itself included."""
+    return [ontology.term_ids[row] for row in ontology.ancestors_of(ontology.index[term])]
 
 
 def _detail(what: str, findings: Sequence[str]) -> str:
@@ -229,6 +294,7 @@ def audit_stage(
     cases: Path,
     withheld: Path,
     splits: Path,
+    diseases: Path,
     terms: Path,
     aliases: Path,
     output: Path,
@@ -239,6 +305,7 @@ def audit_stage(
         artifacts.read(cases, CASES),
         artifacts.read(withheld, WITHHELD),
         artifacts.read(splits, SPLITS),
+        dict(artifacts.read(diseases, DISEASES).select("disease_id", "name").iter_rows()),
         read_ontology(terms, aliases),
     )
     refuse_failures(result, str(view))

@@ -1,6 +1,5 @@
 """What every reader ends with: raw records → checked, sorted case, skipped and withheld frames."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ UNKNOWN_SEX = "sex not understood"
 NO_PUBLICATION = "no publication named by a PMID"
 
 _SEXES = {"FEMALE", "MALE", "OTHER_SEX"}
-_PMID = re.compile(r"\s*PMID:\s*0*([1-9][0-9]*)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -175,12 +173,6 @@ def build(
 def _counted(skipped: Iterable[Skip]) -> str:
     reasons = Counter(skip.reason for skip in skipped if skip.level in ("case", "file"))
     return ", ".join(f"{count} × {reason}" for reason, count in sorted(reasons.items()))
-
-
-def pmid(text: object) -> str | None:
-    """PMID CURIE in its plain form, blanks and leading zeros taken away; None if it is none."""
-    match = _PMID.fullmatch(text) if isinstance(text, str) else None
-    return f"PMID:{match[1]}" if match else None
 
 
 def check_file(name: str, path: Path | str) -> Path:

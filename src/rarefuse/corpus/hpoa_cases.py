@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rarefuse.annotations.hpoa import read_hpoa
-from rarefuse.annotations.relations import phenotype_rows, pmids_of
+from rarefuse.annotations.pmid import pmids_of
+from rarefuse.annotations.relations import phenotype_rows
 from rarefuse.corpus.build import Corpus, RawCase, build
 from rarefuse.corpus.terms import Skip, TermResolver
 
@@ -34,10 +35,10 @@ def read_hpoa_cases(
     min_observed : int
         Observed terms that a case needs at least.
     """
-    return build(name, path, _records(path, resolver, min_observed), resolver)
+    return build(name, path, _records(path, min_observed), resolver)
 
 
-def _records(path: Path, resolver: TermResolver, min_observed: int) -> Iterator[RawCase | Skip]:
+def _records(path: Path, min_observed: int) -> Iterator[RawCase | Skip]:
     groups: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
     rows = phenotype_rows(read_hpoa(path))
     columns = ("database_id", "disease_name", "hpo_id", "reference", "frequency")

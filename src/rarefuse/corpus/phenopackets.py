@@ -1,5 +1,6 @@
 """Reader of GA4GH phenopackets, schema v2, from a zip archive, a folder or one JSON file."""
 
+import lzma
 import os
 import re
 import zipfile
@@ -10,7 +11,8 @@ from typing import Any
 
 import orjson
 
-from rarefuse.corpus.build import NO_PUBLICATION, Corpus, RawCase, build, pmid, unreadable
+from rarefuse.annotations.pmid import pmid
+from rarefuse.corpus.build import NO_PUBLICATION, Corpus, RawCase, build, unreadable
 from rarefuse.corpus.terms import Skip, TermResolver
 from rarefuse.errors import InputError
 
@@ -240,7 +242,7 @@ def _read_member(
         return archive.read(member)
     except NotImplementedError as error:
         return Skip(record, "case", UNPACKABLE, str(error))
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError) as error:
         raise _damaged(name, f"{path}, member {record}", str(error)) from error
 
 

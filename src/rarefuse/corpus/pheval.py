@@ -5,7 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from rarefuse.corpus.build import NO_PUBLICATION, Corpus, RawCase, build, check_file, pmid
+from rarefuse.annotations.pmid import pmid
+from rarefuse.corpus.build import NO_PUBLICATION, Corpus, RawCase, build, check_file
 from rarefuse.corpus.terms import Skip, TermResolver
 from rarefuse.errors import InputError
 

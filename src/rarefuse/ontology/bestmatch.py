@@ -8,8 +8,9 @@ whatever the size of the profile.
 """
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
+
+from rarefuse.compiled import njit, prange
 
 
 @njit(cache=True, nogil=True)

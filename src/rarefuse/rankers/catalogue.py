@@ -4,11 +4,12 @@ Adding a ranker is one class with the interface of `rarefuse.rankers.base.Ranker
 here; its dataclass fields are the options that the config may set.
 """
 
-import dataclasses
+import ast
 import importlib
 from collections.abc import Mapping
 from typing import Any
 
+from rarefuse.codedigest import module_tree
 from rarefuse.errors import InputError
 
 METHODS = {
@@ -77,24 +78,41 @@ def resolve_options(
     return method, options
 
 
-def make_ranker(method: str, options: Mapping[str, Any]) -> Any:
-    """Build the ranker of a method.
+def check_options(ranker: str, method: str, options: Mapping[str, Any]) -> None:
+    """Refuse an option that a method does not have, before anything runs.
+
+    The fields of the ranker's dataclass are read from its source, since importing it would
+    compile its kernels.
 
     Raises
     ------
     InputError
-        If the method has no such option.
+        Naming the ranker and the option.
     """
     module, name = METHODS[method]
-    ranker = getattr(importlib.import_module(module), name)
-    allowed = [field.name for field in dataclasses.fields(ranker)]
+    (body,) = (
+        node.body
+        for node in module_tree(module).body
+        if isinstance(node, ast.ClassDef) and node.name == name
+    )
+    allowed = [
+        node.target.id
+        for node in body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    ]
     for option in options:
         if option not in allowed:
             raise InputError(
                 f"the ranking method '{method}' has no such option",
-                where="config, rankers",
+                where=f"config, rankers.{ranker}",
                 found=option,
                 expected=", ".join(allowed) or "no option",
                 todo="correct the config",
             )
-    return ranker(**options)
+
+
+def make_ranker(method: str, options: Mapping[str, Any]) -> Any:
+    """Build the ranker of a method, its options checked."""
+    check_options(method, method, options)
+    module, name = METHODS[method]
+    return getattr(importlib.import_module(module), name)(**options)

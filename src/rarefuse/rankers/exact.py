@@ -11,9 +11,9 @@ them, enter last and without a shift. Cost a column: distinct values × K² / 2 
 """
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from rarefuse.compiled import njit, prange
 from rarefuse.rankers.base import Task
 from rarefuse.rankers.semantic import fill_column, largest_size, mean_best_match, query_terms
 

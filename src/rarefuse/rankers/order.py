@@ -7,9 +7,9 @@ position. Candidates equal in p-value and score form a tie block, whatever their
 import hashlib
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from rarefuse.compiled import njit, prange
 from rarefuse.rankers.base import Scores
 
 

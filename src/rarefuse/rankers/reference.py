@@ -10,9 +10,9 @@ size, so that both protocols see the same draws.
 """
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from rarefuse.compiled import njit, prange
 from rarefuse.rankers.base import Task
 from rarefuse.rankers.semantic import fill_column, mean_best_match, query_terms
 

@@ -8,10 +8,10 @@ in 40 kB. Cost grows with candidates × samples × largest size and hardly with 
 """
 
 import numpy as np
-from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from rarefuse import seeds
+from rarefuse.compiled import get_num_threads, njit, prange
 from rarefuse.rankers.base import Task
 from rarefuse.rankers.semantic import fill_column, largest_size, query_terms
 

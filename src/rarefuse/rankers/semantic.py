@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
 from rarefuse.annotations.knowledge import Knowledge
+from rarefuse.compiled import njit, prange
 from rarefuse.ontology.bestmatch import best_match_column
 from rarefuse.rankers.base import Columns, Queries, Scores, Task, base_columns, make_task
 from rarefuse.rankers.order import neutral_order

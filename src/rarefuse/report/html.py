@@ -151,7 +151,7 @@ def render_report(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    optional = {name: tables.get(name) for name in ("monte_carlo", "query_cap")}
+    optional = {name: tables.get(name) for name in ("monte_carlo", "query_cap", "null_models")}
     return environment.get_template("report.html.j2").render(
         corpus=corpus,
         releases=[f"{source['title']} {source['release']}" for source in provenance["sources"]],
@@ -175,6 +175,8 @@ def render_report(
         seeds_figure=_optional(optional["monte_carlo"], _markup(figures.monte_carlo)),
         query_cap=_optional(optional["query_cap"], _cap_table),
         cap_figure=_optional(optional["query_cap"], _markup(figures.query_cap)),
+        null_models=_optional(optional["null_models"], _tie_parts),
+        nulls_figure=_optional(optional["null_models"], _markup(figures.tie_policies)),
         audit=_audit_table(audit),
         failed=[_check_label(c) for c in audit.filter(~pl.col("passed"))["check"].to_list()],
         sources=_sources_table(provenance["sources"]),
