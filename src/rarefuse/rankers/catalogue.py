@@ -15,6 +15,7 @@ METHODS = {
     "resnik": ("rarefuse.rankers.semantic", "Resnik"),
     "bma": ("rarefuse.rankers.semantic", "BestMatchAverage"),
     "phenomizer": ("rarefuse.rankers.phenomizer", "Phenomizer"),
+    "nb-lr": ("rarefuse.rankers.likelihood", "NaiveBayes"),
 }
 """Method → module and class."""
 
