@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rarefuse.rankers.base import lopo_columns
 from rarefuse.rankers.likelihood import NaiveBayes
+from rarefuse.rankers.lirical import Lirical
 from rarefuse.rankers.phenomizer import Phenomizer
 from rarefuse.rankers.semantic import BestMatchAverage, Resnik
 
@@ -48,6 +49,7 @@ def test_lopo_is_recomputing_from_filtered_annotations(worlds, name, data):
 LIKELIHOODS = {
     "nb-lr": NaiveBayes(),
     "nb-lr-excluded": NaiveBayes(excluded=True, floor=0.05),
+    "lirical": Lirical(),
 }
 
 

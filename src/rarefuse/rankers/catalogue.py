@@ -16,6 +16,7 @@ METHODS = {
     "bma": ("rarefuse.rankers.semantic", "BestMatchAverage"),
     "phenomizer": ("rarefuse.rankers.phenomizer", "Phenomizer"),
     "nb-lr": ("rarefuse.rankers.likelihood", "NaiveBayes"),
+    "lirical": ("rarefuse.rankers.lirical", "Lirical"),
 }
 """Method → module and class."""
 
