@@ -12,6 +12,7 @@ from rarefuse.rankers.background import backgrounds, make_groups
 from rarefuse.rankers.base import lopo_columns
 from rarefuse.rankers.likelihood import NaiveBayes
 from rarefuse.rankers.order import neutral_order
+from rarefuse.rankers.run import rank_corpus
 
 ln = math.log
 # Root 0; 1 and 2 below it; 3 below 1; 4 below 1 and 2; 5 below 4.
@@ -131,3 +132,30 @@ def test_scores_are_those_of_the_definition(counted_worlds, data, floor):
         own = queries.slice(q, q + 1)
         expected = by_definition(known, own.observed, own.excluded, floor)
         assert scores[q] == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_corpus_is_ranked_by_the_excluded_terms_of_its_view(known):
+    view = pl.DataFrame(
+        {
+            "case_id": ["a", "b", "c"],
+            "observed": [["HP:0000002"], ["HP:0000002"], []],
+            "excluded": [["HP:0000003"], [], ["HP:0000003"]],
+        }
+    )
+    cases = pl.DataFrame(
+        {"case_id": ["a", "b", "c"], "publication_id": ["PMID:1"] * 3, "gold_id": ["OMIM:3"] * 3}
+    )
+    # F of 2: .5, 1, 0; of 3: .75, 0, .2. Without 2 and its absent 5, disease 2 has nothing left.
+    removed = removed_of(("PMID:1", 2, 2), ("PMID:1", 2, 5))
+    ranked = rank_corpus(NaiveBayes(excluded=True, floor=0.4), known, view, cases, removed, 3)
+    order = {
+        (protocol, case): ranked[protocol][0].filter(case_id=case)["disease_id"].to_list()
+        for protocol in ("ordinary", "lopo")
+        for case in ("a", "b")
+    }
+    # a: .5 × .25, 1 × 1, .4 × .8;  b: .5, 1, .4.  c has no observed term.
+    assert order["ordinary", "a"] == ["OMIM:2", "OMIM:3", "OMIM:1"]
+    assert order["ordinary", "b"] == ["OMIM:2", "OMIM:1", "OMIM:3"]
+    assert order["lopo", "a"] == ["OMIM:3", "OMIM:1", "OMIM:2"]
+    assert order["lopo", "b"] == ["OMIM:1", "OMIM:3", "OMIM:2"]
+    assert ranked["lopo"][1]["rank"].to_list() == [1, 2]

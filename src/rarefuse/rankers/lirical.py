@@ -50,19 +50,20 @@ from rarefuse.rankers.base import Columns, Queries, Scores, base_columns
 from rarefuse.rankers.semantic import empty_scores
 
 LN_LEAST = float(on_grid(np.log(0.01)))
-"""Least log ratio of rules 5 and 6, and the least log complement of an excluded term."""
+"""Least log ratio of rules 5 and 6."""
 LN_ABSENT = float(on_grid(np.log(1 / 1000)))
 """Log ratio of a term that the disease is known not to have."""
 RULED_OUT_BACKGROUND = 0.99
 """An excluded term with a larger background says nothing."""
-CONSTANT, DIRECT, CHILD, INDUCED = range(4)
-"""Kinds of ratio: no background; rules 2 and 3; rule 4; rule 5."""
+ABSENT, ANNOTATED, CHILD, ABOVE = range(4)
+"""Kinds of ratio: rule 1; rules 2 and 3; rule 4; rules 5 and 6, which nearly all are."""
 
 
 class Asked(NamedTuple):
     """Queries, and the backgrounds that the likelihood ratios of their terms need.
 
-    Q queries; U distinct observed terms; O observed and E excluded terms of all queries together.
+    Q queries; U distinct observed and V distinct excluded terms; O observed and E excluded terms of
+    all queries together.
     Backgrounds are natural logarithms on the grid.
 
     Parameters
@@ -76,19 +77,22 @@ class Asked(NamedTuple):
     background_at : ndarray of int64, shape (O,)
         Where the backgrounds of the walk of each observed term begin.
     background : ndarray of float64
-        Logarithms along the walks: first of the term itself, then of each term above it.
+        Logarithms along the walks: first of the term itself, then of each term above it, then 0
+        for rule 6, whose ratio has no background.
     penalty : ndarray of float64, shape (O,)
         ln(penalty(t)), minus infinity where it is not positive.
     excluded_ptr : ndarray of int64, shape (Q + 1,)
         Where each query's excluded terms begin.
-    excluded : ndarray of int32, shape (E,)
-        Ontology rows.
+    excluded : ndarray of int64, shape (E,)
+        Positions in the distinct excluded terms.
     complement : ndarray of float64, shape (E,)
         ln(1 - background(t)), infinite where the background is above 0.99.
     walk_ptr : ndarray of int64, shape (U + 1,)
         Where each distinct term's walk begins.
     walk : ndarray of int32
-        Ontology rows of the term and of its ancestors, breadth first.
+        Ontology rows of the term and of its ancestors, breadth first, then a -1.
+    excluded_terms : ndarray of int32, shape (V,)
+        Ontology rows of the distinct excluded terms.
     """
 
     scored: NDArray[np.bool_]
@@ -98,10 +102,11 @@ class Asked(NamedTuple):
     background: NDArray[np.float64]
     penalty: NDArray[np.float64]
     excluded_ptr: NDArray[np.int64]
-    excluded: NDArray[np.int32]
+    excluded: NDArray[np.int64]
     complement: NDArray[np.float64]
     walk_ptr: NDArray[np.int64]
     walk: NDArray[np.int32]
+    excluded_terms: NDArray[np.int32]
 
 
 def breadth_first(ontology: Ontology, term: int) -> list[int]:
@@ -134,7 +139,8 @@ def make_asked(
     """
     n_terms = len(knowledge.ontology.term_ids)
     terms, observed = np.unique(queries.observed, return_inverse=True)
-    walk_ptr, walk = flatten([breadth_first(knowledge.ontology, int(t)) for t in terms])
+    excluded_terms, excluded = np.unique(queries.excluded, return_inverse=True)
+    walk_ptr, walk = flatten([[*breadth_first(knowledge.ontology, int(t)), -1] for t in terms])
     lengths = np.diff(walk_ptr)
     group_of = [
         np.repeat(groups.of_query, np.diff(ptr))
@@ -148,7 +154,9 @@ def make_asked(
     step = np.arange(slot_at[-1]) - np.repeat(slot_at[:-1], lengths[slot_term])
     slot_walk = walk[np.repeat(walk_ptr[slot_term], lengths[slot_term]) + step]
     slot_group = np.repeat(slots // max(1, len(terms)), lengths[slot_term])
-    mean = backgrounds(knowledge, queries, columns, groups, slot_group, slot_walk)
+    mean = backgrounds(knowledge, queries, columns, groups, slot_group, np.maximum(slot_walk, 0))
+    background = grid_logs(np.maximum(mean, LEAST_BACKGROUND))
+    background[slot_walk < 0] = 0.0
 
     others, other_of = np.unique(group_of[1] * n_terms + queries.excluded, return_inverse=True)
     other_mean = np.maximum(
@@ -168,13 +176,14 @@ def make_asked(
         observed_ptr=queries.observed_ptr,
         observed=observed,
         background_at=slot_at[slot_of],
-        background=grid_logs(np.maximum(mean, LEAST_BACKGROUND)),
+        background=background,
         penalty=grid_logs(penalty(mean[slot_at[:-1]]))[slot_of],
         excluded_ptr=queries.excluded_ptr,
-        excluded=queries.excluded,
+        excluded=excluded,
         complement=complement[other_of],
         walk_ptr=walk_ptr,
         walk=walk,
+        excluded_terms=excluded_terms,
     )
 
 
@@ -240,8 +249,8 @@ def lirical_columns(
 ) -> None:
     """Write ``score[query, disease]`` of every column against its queries, in nats.
 
-    Minus infinity where a column is empty. O(T + U + terms of the queries) a column, a few steps of
-    a walk for each of the U.
+    Minus infinity where a column is empty. O(T + U + V + terms of the queries) a column, with a few
+    steps of a walk for each of the U.
 
     Parameters
     ----------
@@ -267,28 +276,28 @@ def lirical_columns(
         spread_annotations(
             profiles, c, phenotypic, direct, below, induced, absent_above, absent_below
         )
-        # From here on `induced` holds logarithms, and `complement` those of excluded terms.
-        complement = np.zeros(n_terms)
-        for t in range(n_terms):
-            if induced[t] > 0.0:
-                induced[t] = on_grid(np.log(induced[t]))
-            else:
-                induced[t] = -np.inf
-            if below[t] > 0.0:
-                complement[t] = max(LN_LEAST, on_grid(np.log(max(1e-9, 1.0 - below[t]))))
+        for t in range(n_terms):  # from here on logarithms
+            induced[t] = on_grid(np.log(induced[t])) if induced[t] > 0.0 else -np.inf
+        # Infinite where the disease is known not to have the term.
+        without = np.zeros(len(asked.excluded_terms))
+        for v in range(len(without)):
+            t = asked.excluded_terms[v]
+            if absent_below[t]:
+                without[v] = np.inf
+            elif below[t] > 0.0:
+                without[v] = on_grid(np.log(max(0.01, 1.0 - below[t])))
         kind = np.empty(n_asked, np.int8)
         step = np.zeros(n_asked, np.int64)
         value = np.empty(n_asked)
         for u in range(n_asked):
-            begin, end = asked.walk_ptr[u], asked.walk_ptr[u + 1]
+            begin, end = asked.walk_ptr[u], asked.walk_ptr[u + 1] - 1
             t = asked.walk[begin]
-            kind[u] = CONSTANT
             if absent_above[t]:
-                value[u] = LN_ABSENT
+                kind[u] = ABSENT
                 continue
             own = direct[t] if direct[t] > 0.0 else below[t]
             if own > 0.0:
-                kind[u] = DIRECT
+                kind[u] = ANNOTATED
                 value[u] = on_grid(np.log(own))
                 continue
             share = 0.0
@@ -299,10 +308,11 @@ def lirical_columns(
                 kind[u] = CHILD
                 value[u] = on_grid(np.log(share))
                 continue
+            kind[u] = ABOVE
+            step[u] = end - begin
             value[u] = LN_LEAST
             for i in range(begin + 1, end):
                 if induced[asked.walk[i]] > -np.inf:
-                    kind[u] = INDUCED
                     step[u] = i - begin
                     value[u] = induced[asked.walk[i]]
                     break
@@ -312,20 +322,21 @@ def lirical_columns(
             total = 0.0
             for i in range(asked.observed_ptr[q], asked.observed_ptr[q + 1]):
                 u = asked.observed[i]
-                ratio = value[u]
-                if kind[u] == CHILD:
-                    ratio = max(ratio, asked.penalty[i])
-                if kind[u] != CONSTANT:
-                    ratio -= asked.background[asked.background_at[i] + step[u]]
-                if kind[u] == INDUCED:
-                    ratio = max(LN_LEAST, ratio)
-                total += ratio
+                background = asked.background[asked.background_at[i] + step[u]]
+                if kind[u] == ABOVE:
+                    total += max(LN_LEAST, value[u] - background)
+                elif kind[u] == ANNOTATED:
+                    total += value[u] - background
+                elif kind[u] == CHILD:
+                    total += max(value[u], asked.penalty[i]) - background
+                else:
+                    total += LN_ABSENT
             for i in range(asked.excluded_ptr[q], asked.excluded_ptr[q + 1]):
-                t = asked.excluded[i]
-                if absent_below[t]:
+                own = without[asked.excluded[i]]
+                if own == np.inf:
                     total -= LN_ABSENT
                 elif asked.complement[i] != np.inf:
-                    total += complement[t] - asked.complement[i]
+                    total += own - asked.complement[i]
             score[q, d] = total
 
 
