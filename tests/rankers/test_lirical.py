@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefuse.annotations.lopo import REMOVED
+from rarefuse.rankers import lirical
 from rarefuse.rankers.base import lopo_columns
 from rarefuse.rankers.lirical import Lirical, breadth_first, penalty
 
@@ -224,6 +225,17 @@ def test_ratios_multiply(known, queries_of, ratio, excluded_ratio):
         assert math.exp(scores.score[0, d]) == pytest.approx(product)
     assert scores.order.tolist() == [0, 1, 2, 3, 4]
     assert scores.p_value is None
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3])
+def test_diseases_side_by_side_do_not_mix(knowledge_of, queries_of, monkeypatch, lanes):
+    known = knowledge_of(PARENTS, [*PROFILES, {}, PROFILES[A]])
+    queries = queries_of(known, [7, 11], [4], [10, 3], excluded=[[6, 2], [3], []])
+    together = Lirical().ordinary(known, queries).score
+    assert np.isinf(together[:, 5]).all()
+    assert together[:, 6].tolist() == together[:, A].tolist()
+    monkeypatch.setattr(lirical, "LANES", lanes)
+    assert Lirical().ordinary(known, queries).score.tolist() == together.tolist()
 
 
 def test_an_emptied_disease_is_last_and_the_others_lose_its_share_of_the_background(
