@@ -43,7 +43,10 @@ def one_query_a_size(knowledge: Knowledge) -> Queries:
     terms = np.flatnonzero(knowledge.ontology.phenotypic)[100:]
     flat = np.concatenate([terms[:k] for k in SIZES]).astype(np.int32)
     ptr = np.concatenate([[0], np.cumsum(list(SIZES))])
-    return Queries([f"q{k}" for k in SIZES], ptr, flat, [None] * len(SIZES))
+    none = np.zeros(len(ptr), np.int64)
+    return Queries(
+        [f"q{k}" for k in SIZES], ptr, flat, [None] * len(SIZES), none, np.empty(0, np.int32)
+    )
 
 
 def ours(knowledge, queries, n, **options):
@@ -167,6 +170,7 @@ def with_more_terms(knowledge: Knowledge, times: int) -> Knowledge:
     return Knowledge(
         grown, knowledge.disease_ids, knowledge.profile_ptr, knowledge.profile_terms,
         knowledge.first_rows, np.concatenate([knowledge.ic, np.zeros(len(extra))]),
+        knowledge.numerator, knowledge.denominator,
     )  # fmt: skip
 
 

@@ -50,8 +50,8 @@ def test_knowledge_holds_profiles_in_candidate_order(annotations, ontology):
         annotations(
             {"database_id": "OMIM:300000", "hpo_id": "HP:0000005"},
             {"database_id": "OMIM:200000", "hpo_id": "HP:0000040"},  # left out: no term
-            {"database_id": "OMIM:300000", "hpo_id": "HP:0000002"},
-            {"database_id": "OMIM:100000", "hpo_id": "HP:0000004"},
+            {"database_id": "OMIM:300000", "hpo_id": "HP:0000002", "frequency": "3/7"},
+            {"database_id": "OMIM:100000", "hpo_id": "HP:0000004", "frequency": "0/2"},
         ),
         ontology,
     )
@@ -62,5 +62,7 @@ def test_knowledge_holds_profiles_in_candidate_order(annotations, ontology):
     expected = rows_of(ontology, [4], [], [2, 5])
     assert [known.profile(d).tolist() for d in range(3)] == [p.tolist() for p in expected]
     assert known.disease_index["OMIM:300000"] == 2
+    assert known.numerator.tolist() == [0, 3, 1]
+    assert known.denominator.tolist() == [2, 7, 1]
     shuffled = profiles_of(built.diseases, built.relations.reverse(), ontology)
     assert [p.tolist() for p in shuffled] == [p.tolist() for p in expected]

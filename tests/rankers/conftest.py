@@ -16,26 +16,34 @@ PUBLICATIONS = ["PMID:1", "PMID:2", "PMID:3"]
 
 
 def make_knowledge(parents, profiles, ic=None):
-    """Knowledge of terms 0 … T - 1 (HP:0000000 …) and diseases OMIM:1 … OMIM:D."""
+    """Knowledge of terms 0 … T - 1 (HP:0000000 …) and diseases OMIM:1 … OMIM:D.
+
+    A profile is a list of terms, or maps terms to (numerator, denominator); without, 1/1.
+    """
     ptr, flat = flatten(parents)
     ptr = ptr.astype(np.int32)
     ids = [f"HP:{t:07d}" for t in range(len(parents))]
     ontology = Ontology(ids, ids, ptr, flat, depths(ptr, flat, 0), {})
+    counts = [[p[t] if isinstance(p, dict) else (1, 1) for t in sorted(p)] for p in profiles]
+    numerator, denominator = (flatten([[c[i] for c in p] for p in counts])[1] for i in (0, 1))
     profiles = [np.array(sorted(p), np.int32) for p in profiles]
     if ic is None:
         ic = information_content(ontology, profiles)[1]
     names = [f"OMIM:{d}" for d in range(1, len(profiles) + 1)]
     rows = list(range(2, len(profiles) + 2))
-    return Knowledge(ontology, names, *flatten(profiles), rows, np.asarray(ic, np.float64))
+    ic = np.asarray(ic, np.float64)
+    return Knowledge(ontology, names, *flatten(profiles), rows, ic, numerator, denominator)
 
 
-def make_queries(knowledge, *queries, publications=None):
+def make_queries(knowledge, *queries, publications=None, excluded=None):
     """Queries of term rows; case ids keep the order they are given in."""
+    ids = knowledge.ontology.term_ids
     return build_queries(
         knowledge,
         [f"case{i:03d}" for i in range(len(queries))],
-        [[knowledge.ontology.term_ids[t] for t in query] for query in queries],
+        [[ids[t] for t in query] for query in queries],
         publications or [None] * len(queries),
+        None if excluded is None else [[ids[t] for t in query] for query in excluded],
     )
 
 
@@ -57,15 +65,27 @@ class World:
     parents: list
     profiles: list  # of {term: set of publications}
     cases: list  # of (terms, publication)
+    counts: list = None  # of {term: (numerator, denominator)}; without, 1/1
+    excluded: list = None  # of terms, one list a case
+
+    def _knowledge(self, profiles, ic=None):
+        if self.counts is not None:
+            profiles = [
+                {t: own[t] for t in profile}
+                for profile, own in zip(profiles, self.counts, strict=True)
+            ]
+        return make_knowledge(self.parents, profiles, ic)
 
     @property
     def knowledge(self):
-        return make_knowledge(self.parents, self.profiles)
+        return self._knowledge([list(profile) for profile in self.profiles])
 
     @property
     def queries(self):
         terms, publications = zip(*self.cases, strict=True)
-        return make_queries(self.knowledge, *terms, publications=list(publications))
+        return make_queries(
+            self.knowledge, *terms, publications=list(publications), excluded=self.excluded
+        )
 
     @property
     def removed(self):
@@ -83,7 +103,7 @@ class World:
         profiles = [
             [t for t, refs in profile.items() if refs != {publication}] for profile in self.profiles
         ]
-        return make_knowledge(self.parents, profiles, self.knowledge.ic)
+        return self._knowledge(profiles, self.knowledge.ic)
 
     def touched(self, publication):
         return [d for d, profile in enumerate(self.profiles) if {publication} in profile.values()]
@@ -106,9 +126,28 @@ def random_worlds(draw):
     return World(parents, profiles, draw(st.lists(case, min_size=1, max_size=6)))
 
 
+@st.composite
+def random_counted_worlds(draw):
+    """Worlds with frequencies, absent annotations and excluded terms."""
+    world = draw(random_worlds())
+    term = st.integers(0, len(world.parents) - 1)
+    count = st.integers(1, 50).flatmap(lambda m: st.tuples(st.integers(0, m), st.just(m)))
+    counts = [{t: draw(count) for t in profile} for profile in world.profiles]
+    excluded = [
+        [t for t in draw(st.lists(term, max_size=4, unique=True)) if t not in terms]
+        for terms, _ in world.cases
+    ]
+    return World(world.parents, world.profiles, world.cases, counts, excluded)
+
+
 @pytest.fixture(scope="session")
 def worlds():
     return random_worlds()
+
+
+@pytest.fixture(scope="session")
+def counted_worlds():
+    return random_counted_worlds()
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,8 @@ def world(expected, table):
     n_diseases, ic = information_content(ontology, profiles)
     diseases = listed["disease"].to_list()
     rows = list(range(len(diseases)))
-    known = Knowledge(ontology, diseases, *flatten(profiles), rows, ic)
+    ones = np.ones(sum(map(len, profiles)), np.int32)
+    known = Knowledge(ontology, diseases, *flatten(profiles), rows, ic, ones, ones)
     asked = table("queries.tsv")
     queries = build_queries(
         known,
@@ -164,7 +165,8 @@ def subset(world, table):
     diseases = listed["disease"].unique().sort().to_list()
     profiles = [known.profile(known.disease_index[d]) for d in diseases]
     rows = list(range(len(diseases)))
-    part = Knowledge(known.ontology, diseases, *flatten(profiles), rows, known.ic)
+    ones = np.ones(sum(map(len, profiles)), np.int32)
+    part = Knowledge(known.ontology, diseases, *flatten(profiles), rows, known.ic, ones, ones)
     matches = best_match_table(
         part.profile_ptr,
         part.profile_terms,

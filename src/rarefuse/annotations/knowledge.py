@@ -1,4 +1,4 @@
-"""What a ranker knows: ontology, candidate diseases, direct profiles, information content."""
+"""What a ranker knows: ontology, candidates, direct profiles, frequencies, information content."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +40,9 @@ class Knowledge:
         Line of each candidate's first row in phenotype.hpoa: the reference tool's insertion order.
     ic : ndarray of float64, shape (T,)
         Information content in nats. Fixed over protocols: LOPO does not recompute it.
+    numerator, denominator : ndarray of int32
+        Patients with the finding and patients examined, of each direct annotation, aligned with
+        `profile_terms`. A numerator of 0 is an absent annotation.
     """
 
     ontology: Ontology
@@ -48,6 +51,8 @@ class Knowledge:
     profile_terms: NDArray[np.int32]
     first_rows: list[int]
     ic: NDArray[np.float64]
+    numerator: NDArray[np.int32]
+    denominator: NDArray[np.int32]
 
     @cached_property
     def disease_index(self) -> dict[str, int]:
@@ -103,7 +108,21 @@ def build_knowledge(
     ic: NDArray[np.float64],
 ) -> Knowledge:
     """Arrays of the artifacts `DISEASES`, `RELATIONS` and `INFORMATION_CONTENT`."""
-    ptr, flat = flatten(profiles_of(diseases, relations, ontology))
+    index = ontology.index
+    grouped: dict[str, list[tuple[int, int, int]]] = {d: [] for d in diseases["disease_id"]}
+    for disease, term, numerator, denominator in relations.select(
+        "disease_id", "term_id", "numerator", "denominator"
+    ).iter_rows():
+        grouped[disease].append((index[term], numerator, denominator))
+    profiles = [sorted(profile) for profile in grouped.values()]
+    ptr, terms = flatten([[term for term, _, _ in profile] for profile in profiles])
     return Knowledge(
-        ontology, diseases["disease_id"].to_list(), ptr, flat, diseases["first_row"].to_list(), ic
+        ontology,
+        diseases["disease_id"].to_list(),
+        ptr,
+        terms,
+        diseases["first_row"].to_list(),
+        ic,
+        flatten([[numerator for _, numerator, _ in profile] for profile in profiles])[1],
+        flatten([[denominator for _, _, denominator in profile] for profile in profiles])[1],
     )

@@ -5,7 +5,7 @@ what the case's own publication alone supports taken away (`lopo`). It never see
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -34,12 +34,18 @@ class Queries:
         Ontology rows of observed terms.
     publications : list of str or None
         Source publication of each case; None has nothing to leave out.
+    excluded_ptr : ndarray of int64, shape (Q + 1,)
+        Where each case's excluded terms begin.
+    excluded : ndarray of int32
+        Ontology rows of terms that were looked for and not found.
     """
 
     case_ids: list[str]
     observed_ptr: NDArray[np.int64]
     observed: NDArray[np.int32]
     publications: list[str | None]
+    excluded_ptr: NDArray[np.int64]
+    excluded: NDArray[np.int32]
 
     def __len__(self) -> int:
         """Count the cases."""
@@ -53,11 +59,22 @@ class Queries:
     def slice(self, start: int, stop: int) -> "Queries":
         """Cases `start` to `stop` as queries of their own."""
         ptr = self.observed_ptr[start : stop + 1]
+        excluded_ptr = self.excluded_ptr[start : stop + 1]
         return Queries(
             self.case_ids[start:stop],
             ptr - ptr[0],
             self.observed[ptr[0] : ptr[-1]],
             self.publications[start:stop],
+            excluded_ptr - excluded_ptr[0],
+            self.excluded[excluded_ptr[0] : excluded_ptr[-1]],
+        )
+
+    def without_excluded(self) -> "Queries":
+        """Return the same cases as if nothing had been excluded."""
+        return replace(
+            self,
+            excluded_ptr=np.zeros_like(self.excluded_ptr),
+            excluded=np.empty(0, np.int32),
         )
 
 
@@ -76,6 +93,8 @@ class Columns:
         Where each column's direct annotations begin.
     terms : ndarray of int32
         Ontology rows of direct annotations.
+    numerator, denominator : ndarray of int32
+        Counts behind each annotation's frequency, aligned with `terms`.
     start, stop : ndarray of int64, shape (C,)
         Range of queries that the column is scored against.
     """
@@ -83,6 +102,8 @@ class Columns:
     disease: NDArray[np.int32]
     ptr: NDArray[np.int64]
     terms: NDArray[np.int32]
+    numerator: NDArray[np.int32]
+    denominator: NDArray[np.int32]
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
 
@@ -96,6 +117,8 @@ class Columns:
             self.disease[begin:end],
             self.ptr[begin : end + 1],
             self.terms,
+            self.numerator,
+            self.denominator,
             self.start[begin:end],
             self.stop[begin:end],
         )
@@ -183,13 +206,32 @@ def build_queries(
     case_ids: Sequence[str],
     observed: Sequence[Sequence[str]],
     publications: Sequence[str | None],
+    excluded: Sequence[Sequence[str]] | None = None,
 ) -> Queries:
-    """Queries of the cases with at least one observed term, sorted by publication then case."""
+    """Queries of the cases with at least one observed term, sorted by publication then case.
+
+    Parameters
+    ----------
+    case_ids, observed, publications
+        Of each case: its id, its observed terms and its source publication.
+    excluded : sequence or None
+        Excluded terms of each case; None for none in any.
+    """
     index = knowledge.ontology.index
     rankable = [i for i, terms in enumerate(observed) if len(terms)]
     rankable.sort(key=lambda i: (publications[i] or "", case_ids[i]))
     ptr, flat = flatten([[index[t] for t in observed[i]] for i in rankable])
-    return Queries([case_ids[i] for i in rankable], ptr, flat, [publications[i] for i in rankable])
+    excluded_ptr, excluded_flat = flatten(
+        [[] if excluded is None else [index[t] for t in excluded[i]] for i in rankable]
+    )
+    return Queries(
+        [case_ids[i] for i in rankable],
+        ptr,
+        flat,
+        [publications[i] for i in rankable],
+        excluded_ptr,
+        excluded_flat,
+    )
 
 
 def base_columns(knowledge: Knowledge, queries: Queries) -> Columns:
@@ -199,6 +241,8 @@ def base_columns(knowledge: Knowledge, queries: Queries) -> Columns:
         np.arange(n, dtype=np.int32),
         knowledge.profile_ptr,
         knowledge.profile_terms,
+        knowledge.numerator,
+        knowledge.denominator,
         np.zeros(n, np.int64),
         np.full(n, len(queries), np.int64),
     )
@@ -229,16 +273,22 @@ def lopo_columns(knowledge: Knowledge, queries: Queries, removed: pl.DataFrame) 
         if publication in ranges:
             gone.setdefault((publication, disease_index[disease]), set()).add(term_index[term])
     keys = sorted(gone)
-    ptr, flat = flatten(
+    ptr, kept = flatten(
         [
-            [t for t in knowledge.profile(disease).tolist() if t not in gone[publication, disease]]
+            [
+                i
+                for i in range(knowledge.profile_ptr[disease], knowledge.profile_ptr[disease + 1])
+                if int(knowledge.profile_terms[i]) not in gone[publication, disease]
+            ]
             for publication, disease in keys
         ]
     )
     return Columns(
         np.array([disease for _, disease in keys], np.int32),
         ptr,
-        flat,
+        knowledge.profile_terms[kept],
+        knowledge.numerator[kept],
+        knowledge.denominator[kept],
         np.array([ranges[publication][0] for publication, _ in keys], np.int64),
         np.array([ranges[publication][1] for publication, _ in keys], np.int64),
     )

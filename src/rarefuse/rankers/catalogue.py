@@ -16,6 +16,8 @@ METHODS = {
     "resnik": ("rarefuse.rankers.semantic", "Resnik"),
     "bma": ("rarefuse.rankers.semantic", "BestMatchAverage"),
     "phenomizer": ("rarefuse.rankers.phenomizer", "Phenomizer"),
+    "nb-lr": ("rarefuse.rankers.likelihood", "NaiveBayes"),
+    "lirical": ("rarefuse.rankers.lirical", "Lirical"),
 }
 """Method → module and class."""
 

@@ -158,7 +158,11 @@ def rank_corpus(
     diagnosis = dict(cases.select("case_id", "gold_id").iter_rows())
     case_ids = view["case_id"].to_list()
     queries = build_queries(
-        knowledge, case_ids, view["observed"].to_list(), [publication[c] for c in case_ids]
+        knowledge,
+        case_ids,
+        view["observed"].to_list(),
+        [publication[c] for c in case_ids],
+        view["excluded"].to_list(),
     )
     parts: dict[str, list[tuple[pl.DataFrame, pl.DataFrame]]] = {ORDINARY: [], LOPO: []}
     for begin, end in _blocks(queries, max(1, MAX_CELLS // len(knowledge.disease_ids))):
