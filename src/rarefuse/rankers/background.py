@@ -14,10 +14,10 @@ products are equal bits, whatever the order of a query's terms.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
 from rarefuse.annotations.knowledge import Knowledge
+from rarefuse.compiled import njit, prange
 from rarefuse.rankers.base import Columns, Queries, base_columns
 
 FREQUENCY_UNITS = float(1 << 40)

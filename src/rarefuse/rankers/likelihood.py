@@ -11,10 +11,10 @@ A query's backgrounds are the same for all diseases, so they shift its scores bu
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
 from rarefuse.annotations.knowledge import Knowledge
+from rarefuse.compiled import njit, prange
 from rarefuse.errors import InputError
 from rarefuse.rankers.background import (
     LEAST_BACKGROUND,

@@ -31,10 +31,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
 from rarefuse.annotations.knowledge import Knowledge
+from rarefuse.compiled import njit, prange
 from rarefuse.ontology.arrays import Ontology, flatten
 from rarefuse.rankers.background import (
     LEAST_BACKGROUND,
