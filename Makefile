@@ -7,17 +7,13 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.rarefuse-installed
 INSTALLED_DEV := $(VENV)/.rarefuse-installed-dev
 
-.PHONY: run test test-all check format summary clean
+.PHONY: run test check format clean
 
 run: $(INSTALLED)
 	$(BIN)/snakemake --cores $(CORES)
 
 test: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest
-
-# Also the tests marked slow.
-test-all: $(INSTALLED_DEV)
-	$(BIN)/python -m pytest -m ""
 
 check: $(INSTALLED_DEV)
 	$(BIN)/ruff format --check .

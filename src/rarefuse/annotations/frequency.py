@@ -1,6 +1,6 @@
 """Frequencies of HPOA rows as counts, pooled by sums of numerators and denominators.
 
-Rules of LIRICAL 2.4 (`docs` of the likelihood rankers): an empty frequency is 1/1, a frequency
+Rules of LIRICAL 2.4 (Robinson et al. 2020): an empty frequency is 1/1, a frequency
 term is the midpoint of its range in a nominal cohort of 50, a percentage is of 50.
 """
 

@@ -82,7 +82,7 @@ class Phenomizer:
     ) -> None:
         if not len(columns) or not len(queries):
             return
-        # The size of the whole run's largest query, so that both protocols share the draws.
+        # Of all queries, not of the columns', so that both protocols have the same cap.
         largest = int(queries.sizes.max())
         cap = min(self.max_query_size or largest, largest)
         draws = np.empty((0, 0), np.uint16)
