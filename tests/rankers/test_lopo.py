@@ -26,16 +26,21 @@ def tables(scores):
     return np.stack(parts, axis=-1).copy()
 
 
+def both_protocols(ranker, world):
+    """Tables of the ordinary run and of LOPO through the touched columns."""
+    scores = ranker.ordinary(world.knowledge, world.queries)
+    ordinary = tables(scores)
+    columns = lopo_columns(world.knowledge, world.queries, world.removed)
+    return ordinary, tables(ranker.lopo(world.knowledge, world.queries, columns, scores))
+
+
 @pytest.mark.parametrize("name", RANKERS)
 @given(data=st.data())
 @settings(deadline=None, max_examples=40)
 def test_lopo_is_recomputing_from_filtered_annotations(worlds, name, data):
     ranker, world = RANKERS[name], data.draw(worlds)
     known, queries = world.knowledge, world.queries
-    scores = ranker.ordinary(known, queries)
-    ordinary = tables(scores)
-    columns = lopo_columns(known, queries, world.removed)
-    lopo = tables(ranker.lopo(known, queries, columns, scores))
+    ordinary, lopo = both_protocols(ranker, world)
     for q, publication in enumerate(queries.publications):
         if publication is None:
             assert lopo[q].tolist() == ordinary[q].tolist()
@@ -59,11 +64,8 @@ LIKELIHOODS = {
 def test_lopo_recomputes_backgrounds_too(counted_worlds, name, data):
     # Unlike above, diseases that lose nothing may score otherwise: their backgrounds change.
     ranker, world = LIKELIHOODS[name], data.draw(counted_worlds)
-    known, queries = world.knowledge, world.queries
-    scores = ranker.ordinary(known, queries)
-    ordinary = tables(scores)
-    columns = lopo_columns(known, queries, world.removed)
-    lopo = tables(ranker.lopo(known, queries, columns, scores))
+    queries = world.queries
+    ordinary, lopo = both_protocols(ranker, world)
     for q, publication in enumerate(queries.publications):
         if publication is None or not world.touched(publication):
             assert lopo[q].tolist() == ordinary[q].tolist()

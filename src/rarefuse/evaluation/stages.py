@@ -128,6 +128,17 @@ class Evaluation:
         values = {f"recall@{k}": recall_at(k, *places, policy) for k in self.recall_at}
         return {**values, "mrr": reciprocal_rank(*places, policy)}
 
+    def short_metrics(self) -> list[str]:
+        """Recall@1, Recall@10 where it is asked for, and MRR: for tables with many systems."""
+        kept = [f"recall@{k}" for k in (1, 10) if k in self.recall_at]
+        return [*kept, "mrr"]
+
+    def under_tie_policies(self) -> list[tuple[str, str, str, str]]:
+        """Every ranker under every tie policy, as systems of `paired_rows`."""
+        return [
+            (ranker, policy, ranker, policy) for ranker in self.rankers for policy in TIE_POLICIES
+        ]
+
 
 def subsets_by_split(cases: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """All cases, and each part that has any."""
@@ -264,14 +275,10 @@ def recall_table(evaluation: Evaluation) -> Iterator[Row]:
 
 def ties_table(evaluation: Evaluation) -> Iterator[Row]:
     """The same under the three tie policies, and how often rank 1 is a tie (appendix A.3)."""
-    metrics = [m for m in ("recall@1", "recall@10") if int(m[7:]) in evaluation.recall_at]
+    metrics = evaluation.short_metrics()
     for subset, cases in subsets_by_split(evaluation.eligible()).items():
-        systems = [
-            (ranker, policy, ranker, policy)
-            for ranker in evaluation.rankers
-            for policy in TIE_POLICIES
-        ]
-        yield from paired_rows(evaluation, "ties", subset, cases, systems, [*metrics, "mrr"])
+        systems = evaluation.under_tie_policies()
+        yield from paired_rows(evaluation, "ties", subset, cases, systems, metrics)
         for ranker in evaluation.rankers:
             for protocol in (ORDINARY, LOPO):
                 path = evaluation.corpus / "rankings" / ranker / f"{protocol}.parquet"
@@ -299,15 +306,13 @@ def monte_carlo_table(evaluation: Evaluation) -> Iterator[Row]:
     """
     seeds = [int(ranker.rpartition(".seed")[2]) for ranker in evaluation.rankers]
     base = evaluation.rankers[0].partition(".")[0]
-    metrics = [m for m in ("recall@1", "recall@10") if int(m[7:]) in evaluation.recall_at]
+    metrics = evaluation.short_metrics()
     for subset, cases in subsets_by_split(evaluation.eligible()).items():
         systems = [
             (base, f"seed {seed}", ranker, NATIVE)
             for seed, ranker in zip(seeds, evaluation.rankers, strict=True)
         ]
-        rows = list(
-            paired_rows(evaluation, "monte_carlo", subset, cases, systems, [*metrics, "mrr"])
-        )
+        rows = list(paired_rows(evaluation, "monte_carlo", subset, cases, systems, metrics))
         yield from rows
         spread: dict[tuple[str, str], list[float]] = {}
         for row in rows:
@@ -327,8 +332,7 @@ def query_cap_table(evaluation: Evaluation) -> Iterator[Row]:
     `rankers` are the ranker and its ``.uncapped`` variant.
     """
     capped, uncapped = evaluation.rankers
-    metrics = [m for m in ("recall@1", "recall@10") if int(m[7:]) in evaluation.recall_at]
-    metrics.append("mrr")
+    metrics = evaluation.short_metrics()
     cases = evaluation.eligible()
     cap = 10
     for subset, part in {
@@ -355,11 +359,7 @@ def query_cap_table(evaluation: Evaluation) -> Iterator[Row]:
 def null_models_table(evaluation: Evaluation) -> Iterator[Row]:
     """The Phenomizer with other null models beside the default (ours)."""
     for subset, cases in subsets_by_split(evaluation.eligible()).items():
-        systems = [
-            (ranker, policy, ranker, policy)
-            for ranker in evaluation.rankers
-            for policy in TIE_POLICIES
-        ]
+        systems = evaluation.under_tie_policies()
         yield from paired_rows(evaluation, "null_models", subset, cases, systems)
 
 

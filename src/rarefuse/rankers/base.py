@@ -17,7 +17,6 @@ from rarefuse.ontology.arrays import flatten
 
 ORDINARY = "ordinary"
 LOPO = "lopo"
-PROTOCOLS = (ORDINARY, LOPO)
 
 
 @dataclass(frozen=True)
