@@ -1,3 +1,4 @@
+import polars as pl
 import pytest
 
 from rarefuse.errors import InputError
@@ -110,3 +111,12 @@ def test_a_recall_table_without_rows_or_protocols_is_refused(build):
     rows = build.both("recall", "bma", "native", "all", "recall@1", 0.5, 0.4, 0.01, 9)
     with pytest.raises(InputError, match=r"no value for bma, lopo\n"):
         lead({"recall": build.frame([rows[0], rows[2]])})
+
+
+def test_a_corpus_without_publications_says_so_first(tables):
+    cohort = tables["cohort"].with_columns(
+        value=pl.when(pl.col("metric") == "publications").then(0.0).otherwise("value")
+    )
+    first, *rest = lead({**tables, "cohort": cohort})
+    assert first.startswith("No case of this corpus names the publication")
+    assert rest == lead(tables)

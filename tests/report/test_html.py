@@ -256,3 +256,9 @@ def test_the_level_of_the_intervals_is_the_given_one(render, html, provenance):
     other = render(provenance=provenance | {"level": 0.9})
     assert "95\u00a0%" not in other
     assert other.replace("90\u00a0% ", "95\u00a0% ") == html
+
+
+def test_an_empty_overlap_table_is_said_in_words(render, all_tables):
+    page = render(tables={**all_tables, "overlap": all_tables["overlap"].clear()})
+    assert "No case names its publication, so overlap cannot be told." in page
+    assert "Publication-source overlap of the cases" not in page

@@ -166,7 +166,7 @@ def render_report(
         knowledge=_knowledge(tables["cohort"]),
         skipped=_skipped_table(skipped),
         problems=_problems_table(problems),
-        overlap=_overlap_table(tables["overlap"]),
+        overlap=_optional(tables["overlap"], _overlap_table),
         recall=_recall_parts(recall),
         ties=_tie_parts(ties),
         tie_blocks=_tie_blocks(ties),
