@@ -20,7 +20,7 @@ rule table:
         "../envs/base.yaml"
     params:
         options=lambda wc: RUN.table_options(wc.table),
-        code=code_digest("rarefuse.evaluation.stages"),
+        code=lambda wc: RUN.table_code(wc.table),
     shell:
         "python -m rarefuse table {wildcards.table}"
         ' --corpus "$(dirname {input.cases:q})" --knowledge "$(dirname {input.diseases:q})"'

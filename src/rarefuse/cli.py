@@ -141,7 +141,8 @@ def _rank(a: Arguments) -> None:
 
 
 def _table(a: Arguments) -> None:
-    from rarefuse.evaluation.stages import Evaluation, table_stage
+    from rarefuse.evaluation.base import Evaluation
+    from rarefuse.evaluation.stage import table_stage
 
     table_stage(
         name=a.name,

@@ -17,6 +17,7 @@ from rarefuse import __version__
 from rarefuse.codedigest import code_digest
 from rarefuse.config import check_config, load_schema
 from rarefuse.errors import InputError
+from rarefuse.evaluation.catalogue import TABLES
 from rarefuse.rankers.catalogue import METHODS, check_options, resolve_options
 from rarefuse.sources.registry import Source, find_source, load_registry
 
@@ -195,8 +196,12 @@ class Run:
             **{name: evaluation[name] for name in ("recall_at", "resamples", "level")},
         }
         if table == "split_sensitivity":
-            options["splits"] = self.split_options()
+            options["options"] = self.split_options()
         return as_json(options)
+
+    def table_code(self, table: str) -> str:
+        """Digest of the code behind a table."""
+        return code_digest("rarefuse.evaluation.stage", TABLES[table][0])
 
     def provenance(self, corpus: str) -> str:
         """What a reader needs to make the same results again."""

@@ -8,7 +8,8 @@ from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.splits import SPLITS
 from rarefuse.errors import InputError
-from rarefuse.evaluation.stages import TABLES, Evaluation, table_stage
+from rarefuse.evaluation.base import Evaluation
+from rarefuse.evaluation.stage import table_rows, table_stage
 from rarefuse.evaluation.tables import TABLE
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS
 
@@ -64,7 +65,7 @@ def evaluation(tmp_path, tiny_relations):
 
 
 def table(evaluation, name):
-    frame = pl.DataFrame(list(TABLES[name](evaluation)), schema=TABLE.dtypes, orient="row")
+    frame = pl.DataFrame(table_rows(name, evaluation), schema=TABLE.dtypes, orient="row")
     TABLE.check(frame, name)
     return {
         (r["protocol"], r["variant"], r["subset"], r["metric"]): (r["value"], r["n"])
@@ -135,7 +136,7 @@ def test_monte_carlo_spread(evaluation):
     assert found["ordinary", "seed 1", "all", "recall@1"][0] == 2 / 4
     assert found["ordinary", "seed 2", "all", "recall@1"][0] == 1 / 4
     assert found["ordinary", "mean of seeds", "all", "recall@1"][0] == 3 / 8
-    frame = pl.DataFrame(list(TABLES["monte_carlo"](seeds)), schema=TABLE.dtypes, orient="row")
+    frame = pl.DataFrame(table_rows("monte_carlo", seeds), schema=TABLE.dtypes, orient="row")
     spread = frame.filter(
         pl.col("variant") == "mean of seeds", pl.col("protocol") == "ordinary",
         pl.col("subset") == "all", pl.col("metric") == "recall@1",
@@ -165,7 +166,7 @@ def test_split_sensitivity(evaluation):
         "seed": 1, "fractions": [2, 1, 2], "publications": None, "n_cases": None,
         "tolerance": 0.01,
     }  # fmt: skip
-    found = table(Evaluation(**{**evaluation.__dict__, "splits": options}), "split_sensitivity")
+    found = table(Evaluation(**{**evaluation.__dict__, "options": options}), "split_sensitivity")
     value, n = found["lopo - ordinary", "native", "test", "recall@1"]
     # Some test parts hold no eligible case (of two publications, both may be without): left out.
     assert 100 < n < 1000

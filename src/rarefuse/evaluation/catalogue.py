@@ -1,0 +1,16 @@
+"""The result tables there are, by name. Light: imports none of them.
+
+Adding a table is one function from an `Evaluation` to rows, and one line here.
+"""
+
+TABLES = {
+    "cohort": ("rarefuse.provenance.cohort", "cohort_table"),
+    "overlap": ("rarefuse.provenance.cohort", "overlap_table"),
+    "recall": ("rarefuse.evaluation.recall", "recall_table"),
+    "ties": ("rarefuse.evaluation.recall", "ties_table"),
+    "monte_carlo": ("rarefuse.provenance.variants", "monte_carlo_table"),
+    "query_cap": ("rarefuse.provenance.variants", "query_cap_table"),
+    "null_models": ("rarefuse.provenance.variants", "null_models_table"),
+    "split_sensitivity": ("rarefuse.provenance.variants", "split_sensitivity_table"),
+}
+"""Table → module and function."""

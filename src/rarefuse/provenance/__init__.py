@@ -1,0 +1,1 @@
+"""The controls of the paper's provenance analysis, one table each."""
