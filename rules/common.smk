@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from rarefuse.codedigest import code_digest
 from rarefuse.errors import InputError
-from rarefuse.workflow import PROTOCOLS, as_json, configured_run
+from rarefuse.evaluation.catalogue import TABLES
+from rarefuse.workflow import DELETION_CONDITIONS, PROTOCOLS, as_json, configured_run
 
 try:
     RUN = configured_run(config, Path(workflow.basedir) / "workflow/schemas/config.schema.yaml")

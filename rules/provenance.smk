@@ -1,6 +1,69 @@
 # Requires: gold ranks under both protocols. Makes the tables of the paper's provenance analysis:
-# who is in the cohort, how much its publications overlap with the annotations, and what LOPO
-# does to each ranker. Changing the bootstrap reruns this file's rule and the report, no ranker.
+# 1. which independent annotations stand in for a case's own; 2. where the gold disease ranks with
+# either deleted; 3. any table: who is in the cohort, how much its publications overlap with the
+# annotations, what LOPO does to each ranker and to groups of cases. Changing the bootstrap reruns
+# rule `table` and the report, no ranker.
+
+
+rule deletions:
+    input:
+        cases=rules.cases.output.cases,
+        terms=rules.ontology.output.terms,
+        aliases=rules.ontology.output.aliases,
+        diseases=rules.annotations.output.diseases,
+        relations=rules.annotations.output.relations,
+        information_content=rules.annotations.output.information_content,
+    output:
+        f"{RESULTS}/{{corpus}}/deletions.parquet",
+    log:
+        "logs/{corpus}/deletions.log",
+    benchmark:
+        "logs/benchmarks/{corpus}/deletions.tsv"
+    conda:
+        "../envs/base.yaml"
+    params:
+        code=code_digest("rarefuse.provenance.matching"),
+    shell:
+        "python -m rarefuse deletions --cases {input.cases}"
+        ' --knowledge "$(dirname {input.terms:q})" --output {output} 2>&1 | tee {log} >&2'
+
+
+rule rank_deletions:
+    input:
+        terms=rules.ontology.output.terms,
+        aliases=rules.ontology.output.aliases,
+        diseases=rules.annotations.output.diseases,
+        relations=rules.annotations.output.relations,
+        information_content=rules.annotations.output.information_content,
+        view=rules.view.output,
+        cases=rules.cases.output.cases,
+        deletions=rules.deletions.output,
+        audit=rules.audit.output,
+    output:
+        gold_ranks=expand(
+            f"{RESULTS}/{{{{corpus}}}}/gold_ranks/{{{{ranker}}}}/{{condition}}.parquet",
+            condition=DELETION_CONDITIONS,
+        ),
+    log:
+        "logs/{corpus}/rank_deletions/{ranker}.log",
+    benchmark:
+        "logs/benchmarks/{corpus}/rank_deletions/{ranker}.tsv"
+    conda:
+        "../envs/base.yaml"
+    threads: 8
+    resources:
+        mem_mb=6000,
+    params:
+        method=lambda wc: RUN.ranker_method(wc.ranker),
+        options=lambda wc: RUN.ranker_options(wc.ranker),
+        code=lambda wc: RUN.ranker_code(wc.ranker, "rarefuse.provenance.matched"),
+    shell:
+        "NUMBA_NUM_THREADS={threads} POLARS_MAX_THREADS={threads}"
+        " python -m rarefuse rank-deletions --method {params.method}"
+        " --options {params.options:q}"
+        ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
+        ' --deletions {input.deletions} --gold-ranks "$(dirname {output.gold_ranks[0]:q})"'
+        " --threads {threads} 2>&1 | tee {log} >&2"
 
 
 rule table:

@@ -140,6 +140,26 @@ def _rank(a: Arguments) -> None:
     )
 
 
+def _deletions(a: Arguments) -> None:
+    from rarefuse.provenance.matching import deletions_stage
+
+    deletions_stage(cases=a.cases, knowledge=a.knowledge, output=a.output)
+
+
+def _rank_deletions(a: Arguments) -> None:
+    from rarefuse.provenance.matched import rank_deletions_stage
+
+    rank_deletions_stage(
+        knowledge=a.knowledge,
+        corpus=a.corpus,
+        deletions=a.deletions,
+        method=a.method,
+        options=a.options,
+        gold_ranks=a.gold_ranks,
+        threads=a.threads,
+    )
+
+
 def _table(a: Arguments) -> None:
     from rarefuse.evaluation.base import Evaluation
     from rarefuse.evaluation.stage import table_stage
@@ -192,6 +212,11 @@ _ONTOLOGY: dict[str, dict[str, Any]] = {
     "--aliases": {"required": True, "help": "artifact aliases"},
 }
 _OPTIONS: dict[str, Any] = {"type": _json, "default": {}, "help": "options as a JSON object"}
+_RANKER: dict[str, dict[str, Any]] = {
+    "--method": {"type": str, "required": True, "help": "ranking method"},
+    "--options": _OPTIONS,
+    "--threads": {"type": int, "default": 1, "help": "threads to use"},
+}
 
 
 def _needed(**names: str) -> dict[str, dict[str, Any]]:
@@ -313,10 +338,26 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], None], str, dict[str, dict[str,
                 rankings="folder to write into",
                 gold_ranks="folder to write into",
             ),
-            "--method": {"type": str, "required": True, "help": "ranking method"},
-            "--options": _OPTIONS,
+            **_RANKER,
             "--depth": {"type": int, "default": 100, "help": "places to keep"},
-            "--threads": {"type": int, "default": 1, "help": "threads to use"},
+        },
+    ),
+    "deletions": (
+        _deletions,
+        "match independent annotations to those that LOPO removes",
+        _needed(cases="artifact cases", knowledge="folder", output="artifact to write"),
+    ),
+    "rank-deletions": (
+        _rank_deletions,
+        "rank with source-exclusive annotations of the diagnosis deleted, or matched ones",
+        {
+            **_needed(
+                knowledge="folder",
+                corpus="folder",
+                deletions="artifact deletions",
+                gold_ranks="folder to write into",
+            ),
+            **_RANKER,
         },
     ),
     "table": (

@@ -22,6 +22,7 @@ from rarefuse.rankers.catalogue import METHODS, check_options, resolve_options
 from rarefuse.sources.registry import Source, find_source, load_registry
 
 PROTOCOLS = ("ordinary", "lopo")
+DELETION_CONDITIONS = ("source_deletion", "matched_deletion")
 
 
 def as_json(value: Any) -> str:
@@ -149,31 +150,54 @@ class Run:
         """Options of a ranker id."""
         return as_json(resolve_options(ranker, self.config["rankers"])[1])
 
-    def ranker_code(self, ranker: str) -> str:
-        """Digest of the code behind a ranker."""
-        return code_digest("rarefuse.rankers.run", METHODS[self.ranker_method(ranker)][0])
+    def ranker_code(self, ranker: str, stage: str = "rarefuse.rankers.run") -> str:
+        """Digest of the code behind a ranker and of the stage that runs it."""
+        return code_digest(stage, METHODS[self.ranker_method(ranker)][0])
 
     def table_rankers(self, table: str) -> list[str]:
         """Rankers that a table is about."""
-        if table in ("recall", "ties", "split_sensitivity"):
+        if table in (
+            "recall",
+            "ties",
+            "split_sensitivity",
+            "unchanged",
+            "single_case",
+            "retained_profile",
+            "dose",
+        ):
             return list(self.config["evaluation"]["rankers"])
+        if table in ("null_models", "matched_deletion"):
+            return list(self.config[table]["rankers"])
         if table == "monte_carlo":
             settings = self.config["monte_carlo"]
             return [f"{settings['ranker']}.seed{seed}" for seed in settings["seeds"]]
         if table == "query_cap":
             ranker = self.config["query_cap"]["ranker"]
             return [ranker, f"{ranker}.uncapped"]
-        if table == "null_models":
-            return list(self.config["null_models"]["rankers"])
         return []
 
     def table_inputs(self, corpus: str, table: str) -> list[str]:
-        """Artifacts of rankers that a table reads."""
-        return [
-            f"{self.results}/{corpus}/{kind}/{ranker}/{protocol}.parquet"
-            for kind in ("gold_ranks", *["rankings"] * (table == "ties"))
+        """Artifacts that a table reads besides cases, splits and annotations."""
+        folder = f"{self.results}/{corpus}"
+        kinds = ["gold_ranks"]
+        if table in ("ties", "unchanged"):
+            kinds.append("rankings")
+        protocols = list(PROTOCOLS)
+        extra: list[str] = []
+        if table == "unchanged":
+            extra = [f"{folder}/lopo.parquet"]
+        if table == "matched_deletion":
+            protocols += DELETION_CONDITIONS
+            extra = [f"{folder}/deletions.parquet"]
+        if table == "cross_corpus":
+            settings = self.config["cross_corpus"]
+            extra = [f"{self.results}/{name}/cases.parquet" for name in settings["corpora"]]
+            extra.append(self.resource(settings["disease_map"]))
+        return extra + [
+            f"{folder}/{kind}/{ranker}/{protocol}.parquet"
+            for kind in kinds
             for ranker in self.table_rankers(table)
-            for protocol in PROTOCOLS
+            for protocol in protocols
         ]
 
     def kept(self, corpus: str) -> list[str]:
@@ -197,6 +221,12 @@ class Run:
         }
         if table == "split_sensitivity":
             options["options"] = self.split_options()
+        if table == "cross_corpus":
+            settings = self.config["cross_corpus"]
+            options["options"] = {
+                **settings,
+                "disease_map": self.resource(settings["disease_map"]),
+            }
         return as_json(options)
 
     def table_code(self, table: str) -> str:

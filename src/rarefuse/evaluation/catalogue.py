@@ -11,6 +11,12 @@ TABLES = {
     "monte_carlo": ("rarefuse.provenance.variants", "monte_carlo_table"),
     "query_cap": ("rarefuse.provenance.variants", "query_cap_table"),
     "null_models": ("rarefuse.provenance.variants", "null_models_table"),
+    "unchanged": ("rarefuse.provenance.subsets", "unchanged_table"),
+    "single_case": ("rarefuse.provenance.subsets", "single_case_table"),
+    "retained_profile": ("rarefuse.provenance.subsets", "retained_profile_table"),
+    "dose": ("rarefuse.provenance.subsets", "dose_table"),
+    "matched_deletion": ("rarefuse.provenance.matched", "matched_deletion_table"),
+    "cross_corpus": ("rarefuse.provenance.cross_corpus", "cross_corpus_table"),
     "split_sensitivity": ("rarefuse.provenance.variants", "split_sensitivity_table"),
 }
 """Table → module and function."""

@@ -189,10 +189,26 @@ def phenopacket(stem: str) -> dict[str, object]:
     }  # fmt: skip
 
 
+# Orphanet's relation of each pair: most are exact, one id has two exact equivalents, one none.
+DISEASE_MAP = [
+    *((f"OMIM:{100000 + i}", f"ORPHA:{i}", "E") for i in range(3, 15)),
+    ("OMIM:100001", "ORPHA:1", "E"),
+    ("OMIM:100002", "ORPHA:1", "E"),
+    ("OMIM:999999", "ORPHA:99", "BTNT"),
+]
+
+
+def disease_map() -> str:
+    """OMIM and ORPHA ids as Orphanet relates them."""
+    rows = ["omim_id\torpha_id\trelation", *("\t".join(row) for row in sorted(DISEASE_MAP))]
+    return "\n".join(rows) + "\n"
+
+
 def main() -> None:
     """Write everything and print the digests."""
     (HERE / "phenopackets").mkdir(exist_ok=True)
-    for name, text in (("tiny.obo", obo()), ("tiny.hpoa", hpoa())):
+    texts = {"tiny.obo": obo(), "tiny.hpoa": hpoa(), "disease_map.tsv": disease_map()}
+    for name, text in texts.items():
         (HERE / name).write_text(text, encoding="utf-8", newline="\n")
         print(name, len(text.encode()), hashlib.sha256(text.encode()).hexdigest())
     for stem in CASES:
