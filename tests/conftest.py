@@ -1,12 +1,21 @@
-"""Fixtures that several folders use: the tiny corpus's ontology and annotations."""
+"""Fixtures that several folders use: the tiny corpus's knowledge, and hand-written gold ranks."""
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from rarefuse import artifacts
 from rarefuse.annotations.hpoa import read_hpoa
-from rarefuse.annotations.relations import build_relations
+from rarefuse.annotations.lopo import REMOVED, removed_relations
+from rarefuse.annotations.relations import DISEASES, RELATIONS, build_relations
+from rarefuse.corpus.cases import CASES
+from rarefuse.corpus.splits import SPLITS
+from rarefuse.evaluation.base import Evaluation
+from rarefuse.evaluation.stage import table_rows
+from rarefuse.evaluation.tables import TABLE
 from rarefuse.ontology import read_obo
+from rarefuse.rankers.run import GOLD_RANKS, RANKINGS
 
 TINY = Path(__file__).parent / "data" / "tiny"
 
@@ -24,3 +33,80 @@ def tiny_ontology():
 @pytest.fixture(scope="session")
 def tiny_relations(tiny_ontology):
     return build_relations(read_hpoa(TINY / "tiny.hpoa"), tiny_ontology)
+
+
+# case, publication, gold, observed, split. OMIM:100001 has three relations, two of them PMID:11's.
+# The last two cannot be evaluated: nothing observed, and a diagnosis that is no candidate.
+ROWS = [
+    ("c1", "PMID:11", "OMIM:100001", ["HP:0001251", "HP:0000639"], "train"),
+    ("c2", "PMID:11", "OMIM:100001", ["HP:0001251", "HP:0002373"], "train"),
+    ("c3", "PMID:14", "OMIM:100003", ["HP:0000519"], "test"),
+    ("c4", "PMID:30", "OMIM:100010", ["HP:0001249"] + ["HP:0000639"] * 10, "test"),
+    ("c5", "PMID:32", "OMIM:100013", [], "test"),
+    ("c6", "PMID:33", "OMIM:999999", ["HP:0001250"], "validation"),
+]
+# Native place, first and last of its ties: before and after LOPO.
+PLACES = {
+    "ordinary": {"c1": (1, 1, 1), "c2": (1, 1, 2), "c3": (2, 1, 2), "c4": (4, 4, 4)},
+    "lopo": {"c1": (1, 1, 1), "c2": (5, 5, 5), "c3": (3, 3, 4), "c4": (4, 4, 4)},
+}
+
+
+@pytest.fixture
+def evaluation(tmp_path, tiny_relations):
+    corpus, knowledge = tmp_path / "corpus", tmp_path / "knowledge"
+    artifacts.write(tiny_relations.diseases, DISEASES, knowledge / "diseases.parquet")
+    artifacts.write(tiny_relations.relations, RELATIONS, knowledge / "relations.parquet")
+    cases = [(c, c, p, g, None, None, None, None, o, []) for c, p, g, o, _ in ROWS]
+    artifacts.write(
+        pl.DataFrame(cases, schema=CASES.dtypes, orient="row"), CASES, corpus / "cases.parquet"
+    )
+    artifacts.write(
+        pl.DataFrame([(r[0], r[4]) for r in ROWS], schema=SPLITS.dtypes, orient="row"),
+        SPLITS,
+        corpus / "splits.parquet",
+    )
+    removed = removed_relations(tiny_relations.relations, {p for _, p, *_ in ROWS})
+    artifacts.write(removed, REMOVED, corpus / "lopo.parquet")
+    for ranker in ("resnik", "resnik.seed1", "resnik.seed2", "resnik.uncapped"):
+        for protocol, places in PLACES.items():
+            rows = [(case, *place) for case, place in places.items()]
+            if ranker.endswith(("seed2", "uncapped")):
+                rows[0] = ("c1", 2, 2, 2)
+            artifacts.write(
+                pl.DataFrame(rows, schema=GOLD_RANKS.dtypes, orient="row"),
+                GOLD_RANKS,
+                corpus / "gold_ranks" / ranker / f"{protocol}.parquet",
+            )
+            first = [(case, 1, "OMIM:1", 1.0, None, 1, last) for case, last in
+                     (("c1", 1), ("c2", 2), ("c3", 2), ("c4", 1))]  # fmt: skip
+            artifacts.write(
+                pl.DataFrame(first, schema=RANKINGS.dtypes, orient="row"),
+                RANKINGS,
+                corpus / "rankings" / ranker / f"{protocol}.parquet",
+            )
+    return Evaluation(corpus, knowledge, ["resnik"], [1, 3, 10], 50, 0.95, 1)
+
+
+@pytest.fixture
+def table():
+    """Make a table: (protocol, variant, subset, metric) → value and number of cases."""
+
+    def make(evaluation, name, system=None):
+        frame = pl.DataFrame(table_rows(name, evaluation), schema=TABLE.dtypes, orient="row")
+        TABLE.check(frame, name)
+        return {
+            (r["protocol"], r["variant"], r["subset"], r["metric"]): (r["value"], r["n"])
+            for r in frame.iter_rows(named=True)
+            if system in (None, r["system"])
+        }
+
+    return make
+
+
+@pytest.fixture
+def with_rankers():
+    def changed(evaluation, *rankers):
+        return Evaluation(**{**evaluation.__dict__, "rankers": list(rankers)})
+
+    return changed

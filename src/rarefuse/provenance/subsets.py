@@ -138,7 +138,8 @@ def unchanged_table(evaluation: Evaluation) -> Iterator[Row]:
             lists[1], on="case_id", how="left", suffix="_lopo"
         )
         name = next(c for c in lists[0].columns if c != "case_id")
-        identical = int(both.select(pl.col(name).eq_missing(pl.col(f"{name}_lopo")).sum()).item())
+        same = pl.col(name).is_not_null() & pl.col(name).eq_missing(pl.col(f"{name}_lopo"))
+        identical = int(both.select(same.sum()).item())
         for metric, value in (
             ("cases", float(untouched.height)),
             ("identical_share", identical / untouched.height if untouched.height else None),
