@@ -128,14 +128,50 @@ def recall_curves(recall: pl.DataFrame, subset: str = "all") -> str:
             )
         figure.supxlabel("k, places looked at (log scale)", fontsize=10.5)
         figure.supylabel("Recall@k, share of cases", fontsize=10.5)
-        handles = [
-            Line2D(
-                [], [], color=_COLOURS[p], linestyle=_dash(p), marker=_MARKERS[p], markersize=4.5
-            )
-            for p in (BEFORE, AFTER)
-        ]
-        _legend(figure, handles, [PROTOCOLS[BEFORE], PROTOCOLS[AFTER]])
+        _protocol_legend(figure)
         return _svg(figure, "curves", "Recall at k before and after LOPO for each ranker")
+
+
+def dose(table: pl.DataFrame, split: str = "all", metric: str = "recall@1") -> str:
+    """Recall against the mean source-exclusive share of each group of cases (paper, Figure 2).
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        The dose table.
+    split : str
+        Cases to draw.
+    """
+    known = cells(table)
+    shares = {
+        subset: cell.value
+        for (_, _, _, subset, name), cell in known.items()
+        if name == "exclusive_share_mean" and subset.startswith(f"{split}: ")
+    }
+    systems = [s for s in distinct(table, "system") if s != "hpoa"]
+    columns = min(2, len(systems))
+    lines = -(-len(systems) // columns)
+    with _drawing():
+        figure = Figure(figsize=(_WIDTH, 0.95 + 1.95 * lines), layout="constrained")
+        axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
+        for axis, system in zip(axes, systems, strict=False):
+            axis.set_title(_wrapped(system_label(system), 26 if columns == 2 else 60), loc="left")
+            for protocol in (BEFORE, AFTER):
+                found = [
+                    (share, cell)
+                    for subset, share in shares.items()
+                    if share is not None
+                    and (cell := known.get((system, protocol, NATIVE, subset, metric)))
+                ]
+                _marks(axis, found, protocol)
+            axis.set_ylim(0, 1)
+            axis.set_xlim(-0.05, 1.05)
+        for axis in axes[len(systems) :]:
+            axis.set_axis_off()
+        figure.supxlabel("source-exclusive share of the diagnosis's profile", fontsize=10.5)
+        figure.supylabel("Recall@1", fontsize=10.5)
+        _protocol_legend(figure)
+        return _svg(figure, "dose", "Recall@1 by source-exclusive share of the profile")
 
 
 def before_after(recall: pl.DataFrame, subset: str = "all", metric: str = "recall@1") -> str:
@@ -252,8 +288,12 @@ def _curve(
     ks: Sequence[int],
 ) -> None:
     found = [(k, known.get((*key, f"recall@{k}"))) for k in ks]
-    drawn = [(k, cell) for k, cell in found if cell is not None and cell.value is not None]
-    protocol = key[1]
+    _marks(axis, [(k, cell) for k, cell in found if cell is not None], key[1])
+
+
+def _marks(axis: Axes, found: Sequence[tuple[float, Cell]], protocol: str) -> None:
+    """Line through the values of a protocol, with interval bars."""
+    drawn = [(k, cell) for k, cell in found if cell.value is not None]
     axis.plot(
         [k for k, _ in drawn],
         [cell.value or 0.0 for _, cell in drawn],
@@ -370,6 +410,14 @@ def _handle(colour: str, marker: str, filled: bool) -> Line2D:
         markersize=6,
         markerfacecolor=colour if filled else _PAGE,
     )
+
+
+def _protocol_legend(figure: Figure) -> None:
+    handles = [
+        Line2D([], [], color=_COLOURS[p], linestyle=_dash(p), marker=_MARKERS[p], markersize=4.5)
+        for p in (BEFORE, AFTER)
+    ]
+    _legend(figure, handles, [PROTOCOLS[BEFORE], PROTOCOLS[AFTER]])
 
 
 def _legend(figure: Figure, handles: Sequence[Line2D], texts: Sequence[str]) -> None:

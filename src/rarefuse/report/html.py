@@ -1,7 +1,6 @@
 """The report page: one self-contained HTML file, no scripts, nothing fetched."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +14,39 @@ from rarefuse.report.findings import background, lead
 from rarefuse.report.labels import (
     AFTER,
     BEFORE,
-    CHANGE,
     CHECKS,
     LEVELS,
     MISSING,
     NATIVE,
     PROTOCOLS,
     SUBSETS,
-    VARIANTS,
     Cell,
     Key,
     cells,
     count,
     distinct,
-    interval,
     level_name,
     metric_label,
     metrics,
     number,
     percent,
-    points,
     rankers,
     require,
     subsets,
     system_label,
 )
+from rarefuse.report.parts import (
+    BEFORE_AFTER,
+    INTERVAL,
+    TIE_METRICS,
+    Part,
+    Table,
+    before_after_cells,
+    capital,
+    largest_count,
+    tie_parts,
+)
+from rarefuse.report.sections import optional_sections
 
 TEMPLATES = Path(__file__).parent / "templates"
 COHORT_METRICS = (
@@ -58,49 +65,8 @@ OVERLAP_METRICS = (
     "entirely_exclusive_share",
     "query_terms_covered_mean",
 )
-TIE_METRICS = ("rank1_tied_share", "rank1_tie_mean", "rank1_tie_max")
-POLICIES = (NATIVE, "averaged", "worst")
 PROVENANCE_KEYS = ("version", "seed", "sources")
 SOURCE_KEYS = ("id", "title", "release", "sha256")
-_INTERVAL = "interval"  # the template puts the level before it
-_LONG = 16  # characters from which the first column may wrap on a narrow screen
-_CHANGES = (CHANGE, "uncapped - capped")
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of the page, all cells as text.
-
-    Parameters
-    ----------
-    caption : str
-        What it shows, in what units.
-    columns : tuple of str
-        Column heads.
-    groups : tuple of (str, rows)
-        Rows under a heading of their own; an empty heading is not shown.
-    words : frozenset of int
-        Columns of words, left-aligned; the first always is.
-    """
-
-    caption: str
-    columns: tuple[str, ...]
-    groups: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
-    words: frozenset[int] = frozenset()
-
-    @property
-    def long(self) -> bool:
-        """Whether the first column holds more than a word or two."""
-        return any(len(row[0]) > _LONG for _, rows in self.groups for row in rows)
-
-
-@dataclass(frozen=True)
-class Part:
-    """A table that can be folded away, such as one subset's."""
-
-    title: str
-    shown: bool
-    table: Table
 
 
 def render_report(
@@ -119,7 +85,7 @@ def render_report(
         Name of the corpus.
     tables : mapping of str to polars.DataFrame
         `evaluation.tables.TABLE` frames: `cohort`, `overlap`, `recall` and `ties`; optionally
-        `monte_carlo` and `query_cap`.
+        those of `rarefuse.report.sections.SECTIONS`.
     skipped, problems : polars.DataFrame
         `corpus.cases.SKIPPED` and `annotations.relations.PROBLEMS`.
     audit : polars.DataFrame
@@ -151,13 +117,12 @@ def render_report(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    optional = {name: tables.get(name) for name in ("monte_carlo", "query_cap", "null_models")}
     return environment.get_template("report.html.j2").render(
         corpus=corpus,
         releases=[f"{source['title']} {source['release']}" for source in provenance["sources"]],
         lead=lead(tables, level),
         level=level_name(level),
-        interval=_INTERVAL,
+        interval=INTERVAL,
         background=background(tables),
         main_table=_main_table(recall),
         main_figure=Markup(figures.before_after(recall)),
@@ -168,15 +133,10 @@ def render_report(
         problems=_problems_table(problems),
         overlap=_optional(tables["overlap"], _overlap_table),
         recall=_recall_parts(recall),
-        ties=_tie_parts(ties),
+        ties=tie_parts(ties),
         tie_blocks=_tie_blocks(ties),
         tie_figure=Markup(figures.tie_policies(ties)),
-        monte_carlo=_optional(optional["monte_carlo"], _seeds_table),
-        seeds_figure=_optional(optional["monte_carlo"], _markup(figures.monte_carlo)),
-        query_cap=_optional(optional["query_cap"], _cap_table),
-        cap_figure=_optional(optional["query_cap"], _markup(figures.query_cap)),
-        null_models=_optional(optional["null_models"], _tie_parts),
-        nulls_figure=_optional(optional["null_models"], _markup(figures.tie_policies)),
+        sections=optional_sections(tables, level_name(level)),
         audit=_audit_table(audit),
         failed=[_check_label(c) for c in audit.filter(~pl.col("passed"))["check"].to_list()],
         sources=_sources_table(provenance["sources"]),
@@ -207,10 +167,6 @@ def _optional(frame: pl.DataFrame | None, make: Any) -> Any:
     return None if frame is None or frame.is_empty() else make(frame)
 
 
-def _markup(draw: Any) -> Any:
-    return lambda frame: Markup(draw(frame))
-
-
 def _resamples(value: Any) -> str:
     return "resamples" if value is None else f"{count(float(value))} resamples"
 
@@ -219,50 +175,16 @@ def _check_label(check: str) -> str:
     return CHECKS.get(check, check)
 
 
-def _value(cell: Cell | None, change: bool = False) -> str:
-    if cell is None:
-        return MISSING
-    return points(cell.value) if change else number(cell.value)
-
-
-def _largest(found: Sequence[Cell | None]) -> str:
-    sizes = [cell.n for cell in found if cell is not None]
-    return count(max(sizes)) if sizes else MISSING
-
-
-def _before_after(
-    known: Mapping[Key, Cell], system: str, variant: str, subset: str, metric: str
-) -> list[str]:
-    """Cells before, after and change, each with its interval, and the number of cases."""
-    found = [known.get((system, p, variant, subset, metric)) for p in (BEFORE, AFTER, CHANGE)]
-    texts: list[str] = []
-    for protocol, cell in zip((BEFORE, AFTER, CHANGE), found, strict=True):
-        change = protocol == CHANGE
-        texts += [_value(cell, change), interval(cell, change)]
-    return [*texts, _largest(found)]
-
-
-_BEFORE_AFTER = (
-    PROTOCOLS[BEFORE],
-    _INTERVAL,
-    PROTOCOLS[AFTER],
-    _INTERVAL,
-    PROTOCOLS[CHANGE],
-    _INTERVAL,
-    "Cases",
-)
-
-
 def _main_table(recall: pl.DataFrame) -> Table:
     known = cells(recall)
     rows = tuple(
-        (system_label(system), *_before_after(known, system, NATIVE, "all", "recall@1"))
+        (system_label(system), *before_after_cells(known, system, NATIVE, "all", "recall@1"))
         for system in rankers(recall)
     )
     return Table(
         "Recall@1 of all eligible cases before and after LOPO, and the paired change in "
         "percentage points.",
-        ("Ranker", *_BEFORE_AFTER),
+        ("Ranker", *BEFORE_AFTER),
         (("", rows),),
     )
 
@@ -276,14 +198,14 @@ def _recall_parts(recall: pl.DataFrame) -> list[Part]:
             Table(
                 f"{SUBSETS.get(subset, subset)}: recall and mean reciprocal rank (MRR) before and "
                 "after LOPO; change in percentage points (0.01 of MRR is one point).",
-                ("Metric", *_BEFORE_AFTER),
+                ("Metric", *BEFORE_AFTER),
                 tuple(
                     (
                         system_label(system),
                         tuple(
                             (
                                 metric_label(metric),
-                                *_before_after(known, system, NATIVE, subset, metric),
+                                *before_after_cells(known, system, NATIVE, subset, metric),
                             )
                             for metric in metrics(recall)
                         ),
@@ -312,7 +234,7 @@ def _cohort_table(cohort: pl.DataFrame) -> Table:
     )
     return Table(
         "Counts of cases, publications and diagnoses.",
-        ("", *(_capital("training" if s == "train" else s) for s in columns)),
+        ("", *(capital("training" if s == "train" else s) for s in columns)),
         (("", rows),),
     )
 
@@ -386,50 +308,9 @@ def _overlap_table(overlap: pl.DataFrame) -> Table:
         rows.append((metric_label(metric), percent(cell.value), bounds, count(cell.n)))
     return Table(
         "Publication-source overlap of the cases whose diagnosis has annotations, in per cent.",
-        ("Statistic", "Value", _INTERVAL, "Cases"),
+        ("Statistic", "Value", INTERVAL, "Cases"),
         (("", tuple(rows)),),
     )
-
-
-def _tie_parts(ties: pl.DataFrame) -> list[Part]:
-    known = cells(ties)
-    columns: list[str] = ["Metric", "Protocol"]
-    for policy in POLICIES:
-        columns += [VARIANTS[policy], _INTERVAL]
-    parts = []
-    shown = [m for m in metrics(ties) if m not in TIE_METRICS]
-    for subset in subsets(ties):
-        groups = []
-        for system in distinct(ties, "system"):
-            rows = []
-            for metric in shown:
-                for protocol in (BEFORE, AFTER, CHANGE):
-                    found = [known.get((system, protocol, p, subset, metric)) for p in POLICIES]
-                    if not any(found):
-                        continue
-                    row = [metric_label(metric), PROTOCOLS[protocol]]
-                    for cell in found:
-                        row += [
-                            _value(cell, protocol == CHANGE),
-                            interval(cell, protocol == CHANGE),
-                        ]
-                    rows.append(tuple(row))
-            groups.append((system_label(system), tuple(rows)))
-        name = SUBSETS.get(subset, subset)
-        parts.append(
-            Part(
-                name,
-                subset == "all",
-                Table(
-                    f"{name}: the same rankings under three tie policies; change in percentage "
-                    "points.",
-                    tuple(columns),
-                    tuple(groups),
-                    frozenset({1}),
-                ),
-            )
-        )
-    return parts
 
 
 def _tie_blocks(ties: pl.DataFrame) -> Table | None:
@@ -448,7 +329,7 @@ def _tie_blocks(ties: pl.DataFrame) -> Table | None:
                         percent(share.value if share else None),
                         number(mean.value if mean else None, 2),
                         count(largest.value if largest else None),
-                        _largest([share, mean, largest]),
+                        largest_count([share, mean, largest]),
                     )
                 )
     if not rows:
@@ -458,86 +339,6 @@ def _tie_blocks(ties: pl.DataFrame) -> Table | None:
         "cases).",
         ("Ranker", "Protocol", *map(metric_label, TIE_METRICS), "Cases"),
         (("", tuple(rows)),),
-        frozenset({1}),
-    )
-
-
-def _seeds_table(table: pl.DataFrame) -> Table:
-    known = cells(table)
-    variants = distinct(table, "variant")
-    seeds = [variant for variant in variants if variant != "mean of seeds"]
-    groups = []
-    for system in distinct(table, "system"):
-        for subset in subsets(table):
-            rows = []
-            for metric in metrics(table):
-                for protocol in (BEFORE, AFTER, CHANGE):
-                    change = protocol == CHANGE
-                    mean = known.get((system, protocol, "mean of seeds", subset, metric))
-                    found = [known.get((system, protocol, seed, subset, metric)) for seed in seeds]
-                    if mean is None and not any(found):
-                        continue
-                    sd = None if mean is None or mean.sd is None else mean.sd
-                    rows.append(
-                        (
-                            metric_label(metric),
-                            PROTOCOLS[protocol],
-                            *(_value(cell, change) for cell in found),
-                            _value(mean, change),
-                            interval(mean, change),
-                            number(100 * sd, 2) if sd is not None and change else number(sd),
-                        )
-                    )
-            if rows:
-                title = system_label(system)
-                if subset != "all":
-                    title += f", {SUBSETS.get(subset, subset).lower()}"
-                groups.append((title, tuple(rows)))
-    return Table(
-        "Each seed's result, their mean with its interval, and their standard deviation (SD); "
-        "change in percentage points.",
-        ("Metric", "Protocol", *map(_capital, seeds), "Mean", _INTERVAL, "SD over seeds"),
-        tuple(groups),
-        frozenset({1}),
-    )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _cap_table(table: pl.DataFrame) -> Table:
-    known = cells(table)
-    variants = [
-        v for v in ("capped", "uncapped", "uncapped - capped") if v in distinct(table, "variant")
-    ]
-    several = len(distinct(table, "system")) > 1
-    groups = []
-    for system in distinct(table, "system"):
-        for subset in subsets(table):
-            rows = []
-            for metric in metrics(table):
-                for protocol in (BEFORE, AFTER, CHANGE):
-                    found = [known.get((system, protocol, v, subset, metric)) for v in variants]
-                    if not any(found):
-                        continue
-                    row = [metric_label(metric), PROTOCOLS[protocol]]
-                    for variant, cell in zip(variants, found, strict=True):
-                        change = protocol == CHANGE or variant in _CHANGES
-                        row += [_value(cell, change), interval(cell, change)]
-                    rows.append((*row, _largest(found)))
-            name = SUBSETS.get(subset, subset)
-            title = f"{system_label(system)}: {name}" if several else name
-            if rows:
-                groups.append((title, tuple(rows)))
-    columns = ["Metric", "Protocol"]
-    for variant in variants:
-        columns += [VARIANTS[variant], _INTERVAL]
-    return Table(
-        "Phenomizer with its null distributions capped at ten terms, and without the cap; changes "
-        "in percentage points.",
-        (*columns, "Cases"),
-        tuple(groups),
         frozenset({1}),
     )
 

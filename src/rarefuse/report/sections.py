@@ -1,0 +1,453 @@
+"""Sections of the page that are there when their table is: one builder a table."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+from markupsafe import Markup
+
+from rarefuse.report import figures
+from rarefuse.report.labels import (
+    AFTER,
+    BEFORE,
+    CHANGE,
+    MISSING,
+    NATIVE,
+    PROTOCOLS,
+    SUBSETS,
+    VARIANTS,
+    cells,
+    count,
+    distinct,
+    interval,
+    metric_label,
+    metrics,
+    number,
+    percent,
+    subsets,
+    system_label,
+)
+from rarefuse.report.parts import (
+    BEFORE_AFTER,
+    INTERVAL,
+    Part,
+    Table,
+    before_after_cells,
+    capital,
+    largest_count,
+    tie_parts,
+    value_text,
+)
+
+_CHANGES = (CHANGE, "uncapped - capped")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page.
+
+    Parameters
+    ----------
+    anchor, nav, title : str
+        Its id, its name in the navigation, its heading.
+    text : str
+        What was done and how to read it.
+    figure, caption : str or None
+        SVG and what it shows.
+    tables : tuple of Table
+        Shown as they are.
+    parts : tuple of Part
+        Shown folded or open.
+    """
+
+    anchor: str
+    nav: str
+    title: str
+    text: str
+    figure: str | None = None
+    caption: str = ""
+    tables: tuple[Table, ...] = ()
+    parts: tuple[Part, ...] = ()
+
+
+def optional_sections(tables: Mapping[str, pl.DataFrame], level: str) -> list[Section]:
+    """Sections of the tables that there are, in the page's order; empty tables have none.
+
+    Parameters
+    ----------
+    tables : mapping of str to polars.DataFrame
+        Result tables by name.
+    level : str
+        Coverage of the intervals, as text.
+    """
+    return [
+        build(tables[name], level)
+        for name, build in SECTIONS.items()
+        if name in tables and not tables[name].is_empty()
+    ]
+
+
+def _seeds_table(table: pl.DataFrame) -> Table:
+    known = cells(table)
+    variants = distinct(table, "variant")
+    seeds = [variant for variant in variants if variant != "mean of seeds"]
+    groups = []
+    for system in distinct(table, "system"):
+        for subset in subsets(table):
+            rows = []
+            for metric in metrics(table):
+                for protocol in (BEFORE, AFTER, CHANGE):
+                    change = protocol == CHANGE
+                    mean = known.get((system, protocol, "mean of seeds", subset, metric))
+                    found = [known.get((system, protocol, seed, subset, metric)) for seed in seeds]
+                    if mean is None and not any(found):
+                        continue
+                    sd = None if mean is None or mean.sd is None else mean.sd
+                    rows.append(
+                        (
+                            metric_label(metric),
+                            PROTOCOLS[protocol],
+                            *(value_text(cell, change) for cell in found),
+                            value_text(mean, change),
+                            interval(mean, change),
+                            number(100 * sd, 2) if sd is not None and change else number(sd),
+                        )
+                    )
+            if rows:
+                title = system_label(system)
+                if subset != "all":
+                    title += f", {SUBSETS.get(subset, subset).lower()}"
+                groups.append((title, tuple(rows)))
+    return Table(
+        "Each seed's result, their mean with its interval, and their standard deviation (SD); "
+        "change in percentage points.",
+        ("Metric", "Protocol", *map(capital, seeds), "Mean", INTERVAL, "SD over seeds"),
+        tuple(groups),
+        frozenset({1}),
+    )
+
+
+def _cap_table(table: pl.DataFrame) -> Table:
+    known = cells(table)
+    variants = [
+        v for v in ("capped", "uncapped", "uncapped - capped") if v in distinct(table, "variant")
+    ]
+    several = len(distinct(table, "system")) > 1
+    groups = []
+    for system in distinct(table, "system"):
+        for subset in subsets(table):
+            rows = []
+            for metric in metrics(table):
+                for protocol in (BEFORE, AFTER, CHANGE):
+                    found = [known.get((system, protocol, v, subset, metric)) for v in variants]
+                    if not any(found):
+                        continue
+                    row = [metric_label(metric), PROTOCOLS[protocol]]
+                    for variant, cell in zip(variants, found, strict=True):
+                        change = protocol == CHANGE or variant in _CHANGES
+                        row += [value_text(cell, change), interval(cell, change)]
+                    rows.append((*row, largest_count(found)))
+            name = SUBSETS.get(subset, subset)
+            title = f"{system_label(system)}: {name}" if several else name
+            if rows:
+                groups.append((title, tuple(rows)))
+    columns = ["Metric", "Protocol"]
+    for variant in variants:
+        columns += [VARIANTS[variant], INTERVAL]
+    return Table(
+        "Phenomizer with its null distributions capped at ten terms, and without the cap; changes "
+        "in percentage points.",
+        (*columns, "Cases"),
+        tuple(groups),
+        frozenset({1}),
+    )
+
+
+def _grouped_parts(table: pl.DataFrame, text: str) -> tuple[Part, ...]:
+    """Recall@1 of groups of cases (subsets such as ``all: profile kept``), one part a split."""
+    known = cells(table)
+    found = [tuple(subset.split(": ", 1)) for subset in distinct(table, "subset")]
+    parts = []
+    for split in dict.fromkeys(split for split, _ in found):
+        groups = tuple(
+            (
+                capital(group),
+                tuple(
+                    (
+                        system_label(system),
+                        *before_after_cells(known, system, NATIVE, f"{split}: {group}", "recall@1"),
+                    )
+                    for system in distinct(table, "system")
+                    if (system, BEFORE, NATIVE, f"{split}: {group}", "recall@1") in known
+                ),
+            )
+            for other, group in found
+            if other == split
+        )
+        name = SUBSETS.get(split, split)
+        caption = f"{name}: Recall@1 {text}; change in percentage points."
+        shown = split in ("all", "test")
+        parts.append(Part(name, shown, Table(caption, ("Ranker", *BEFORE_AFTER), groups)))
+    return tuple(parts)
+
+
+def _single_case(table: pl.DataFrame, level: str) -> Section:
+    return Section(
+        "single",
+        "Single cases",
+        "One case a publication",
+        "Annotations cite publications, not patients. Where a publication has a single case in the "
+        "corpus, what LOPO removes cannot belong to another of its cases; what it contributes to "
+        "such a case's rank is seen here.",
+        parts=_grouped_parts(table, "by the number of cases that the publication has here"),
+    )
+
+
+def _retained(table: pl.DataFrame, level: str) -> Section:
+    return Section(
+        "retained",
+        "Profile kept",
+        "Diagnoses that keep annotations, and those that lose all",
+        "LOPO leaves some diagnoses without any annotation, and nothing can rank those. Among the "
+        "other cases the change is one of ranking.",
+        parts=_grouped_parts(table, "where the diagnosis keeps annotations and where it does not"),
+    )
+
+
+def _dose(table: pl.DataFrame, level: str) -> Section:
+    shares = {
+        subset: cell
+        for (system, _, _, subset, metric), cell in cells(table).items()
+        if metric == "exclusive_share_mean"
+    }
+    rows = tuple(
+        (subset.partition(": ")[2], number(cell.value, 3), count(cell.n))
+        for subset, cell in shares.items()
+        if subset.startswith("all: ")
+    )
+    return Section(
+        "dose",
+        "Dose",
+        "By how much of the diagnosis's profile is source-exclusive",
+        "If a case's own publication is what LOPO takes away, cases that owe it more must lose "
+        "more. Cases with overlap, by the share of their diagnosis's annotations that their "
+        "publication alone supports.",
+        Markup(figures.dose(table)),
+        "Recall@1 before (solid, circles) and after LOPO (dashed, diamonds), at the mean share of "
+        f"each group. Bars are {level} intervals.",
+        (Table("Groups of all eligible cases.", ("Share", "Mean", "Cases"), (("", rows),)),),
+        _grouped_parts(table.filter(pl.col("system") != "hpoa"), "by the source-exclusive share"),
+    )
+
+
+_DELETIONS = {
+    BEFORE: "Nothing deleted",
+    AFTER: "LOPO, all diseases",
+    "source_deletion": "Own annotations, diagnosis alone",
+    "matched_deletion": "Matched annotations, diagnosis alone",
+    CHANGE: "Change by LOPO",
+    "source_deletion - ordinary": "Change by own annotations",
+    "matched_deletion - ordinary": "Change by matched annotations",
+}
+_BALANCE = {
+    "matched_pairs": "Pairs of annotations",
+    "matched_groups": "Publications and diagnoses",
+    "within_one_ic_share": "Information content within one nat",
+    "within_one_level_share": "Depth within one level",
+    "same_branch_share": "A major branch in common",
+    "smd_ic": "Standardised mean difference, information content",
+    "smd_depth": "Standardised mean difference, depth",
+    "smd_log_contribution": "Standardised mean difference, log contribution to the profile",
+}
+
+
+def _matched(table: pl.DataFrame, level: str) -> Section:
+    known = cells(table)
+    splits = [s for s in subsets(table) if s in ("all", "test")]
+    groups = tuple(
+        (
+            f"{system_label(system)}, {SUBSETS.get(subset, subset).lower()}",
+            tuple(
+                (text, value_text(cell, change), interval(cell, change), count(cell.n))
+                for protocol, text in _DELETIONS.items()
+                for change in [protocol.endswith(f"- {BEFORE}")]
+                if (cell := known.get((system, protocol, NATIVE, subset, "recall@1")))
+            ),
+        )
+        for system in distinct(table, "system")
+        if system != "hpoa"
+        for subset in splits
+    )
+    balance = tuple(
+        (
+            text,
+            *(
+                _balance(metric, cell.value)
+                if (cell := known.get(("hpoa", "-", "-", subset, metric)))
+                else MISSING
+                for subset in splits
+            ),
+        )
+        for metric, text in _BALANCE.items()
+    )
+    return Section(
+        "matched",
+        "Matched deletion",
+        "Own annotations against matched ones",
+        "Does a ranker suffer because annotations go, or because these annotations go? In place "
+        "of each one that only the case's publication supports, another of the same disease is "
+        "deleted that other publications support and that is alike in information content, "
+        "depth, branch and share of the profile. Cases whose diagnosis has too few such "
+        "annotations are not in this table.",
+        tables=(
+            Table(
+                "Recall@1 with annotations of the diagnosis deleted; changes in percentage points.",
+                ("Deleted", "Recall@1", INTERVAL, "Cases"),
+                groups,
+            ),
+            Table(
+                "How alike the matched annotations are.",
+                ("", *(SUBSETS.get(s, s) for s in splits)),
+                (("", balance),),
+            ),
+        ),
+    )
+
+
+def _balance(metric: str, value: float | None) -> str:
+    if metric.endswith("_share"):
+        return percent(value)
+    return number(value, 3) if metric.startswith("smd") else count(value)
+
+
+_CROSS = {
+    "cases": "Cases",
+    "publications": "Publications",
+    "publication_known_share": "Publication anywhere in the annotations",
+    "overlap_share": "Overlap",
+    "exclusive_share_mean": "Source-exclusive share, mean",
+    "entirely_exclusive_share": "Entirely source-exclusive",
+    "in_reference_share": "Same publication and diagnosis as a reference case",
+}
+
+
+def _cross_corpus(table: pl.DataFrame, level: str) -> Section:
+    known = cells(table)
+    groups = []
+    for corpus in distinct(table, "system"):
+        for variant in distinct(table.filter(pl.col("system") == corpus), "variant"):
+            rows = []
+            for metric, text in _CROSS.items():
+                cell = known.get((corpus, "-", variant, "all", metric))
+                if cell is None:
+                    continue
+                counted = metric in ("cases", "publications")
+                bounds = (
+                    MISSING
+                    if cell.low is None or cell.high is None
+                    else f"[{number(100 * cell.low, 1)}, {number(100 * cell.high, 1)}]"
+                )
+                value = count(cell.value) if counted else percent(cell.value)
+                rows.append((text, value, bounds, count(cell.n)))
+            groups.append((f"{corpus}, {variant}", tuple(rows)))
+    return Section(
+        "corpora",
+        "Other corpora",
+        "Overlap of other corpora",
+        "The same join of publications for several corpora. Where diagnoses are ORPHA ids they are "
+        "taken to their unique OMIM equivalents; what that costs is seen on the reference corpus, "
+        "sent there and back. How many publications the annotations know at all depends on no "
+        "mapping.",
+        tables=(
+            Table(
+                "Publication-source overlap by corpus, in per cent of cases with a publication.",
+                ("Statistic", "Value", INTERVAL, "Cases"),
+                tuple(groups),
+            ),
+        ),
+    )
+
+
+def _unchanged(table: pl.DataFrame, level: str) -> Section:
+    known = cells(table)
+    rows = tuple(
+        (
+            system_label(system),
+            count(known[system, "-", NATIVE, "nothing removed", "cases"].value),
+            percent(known[system, "-", NATIVE, "nothing removed", "identical_share"].value, 2),
+        )
+        for system in distinct(table, "system")
+    )
+    return Section(
+        "unchanged",
+        "Untouched cases",
+        "Cases that LOPO removes nothing for",
+        "A check of the protocol itself: where nothing is removed, both rankings must be the same, "
+        "candidate by candidate, with the same scores, p-values and ties.",
+        tables=(
+            Table(
+                "Rankable cases that nothing is removed for.",
+                ("Ranker", "Cases", "Identical"),
+                (("", rows),),
+            ),
+        ),
+    )
+
+
+def _seeds(table: pl.DataFrame, level: str) -> Section:
+    return Section(
+        "seeds",
+        "Monte Carlo",
+        "Monte Carlo",
+        "The sampled null distribution of Phenomizer depends on random queries. The same "
+        "evaluation was run with several seeds; how far they lie apart is noise of the method, "
+        "not of the cases.",
+        Markup(figures.monte_carlo(table)),
+        "Recall@1 of each seed as a distance from the mean over seeds, before and after LOPO.",
+        (_seeds_table(table),),
+    )
+
+
+def _cap(table: pl.DataFrame, level: str) -> Section:
+    return Section(
+        "cap",
+        "Query cap",
+        "Query cap",
+        "The reference Phenomizer has null distributions for queries of one to ten terms; a longer "
+        "query is compared with the null for ten. Here the cap is lifted to see whether the result "
+        "hangs on it.",
+        Markup(figures.query_cap(table)),
+        "Recall@1 with the cap (filled) and without it (open), by number of observed terms. Lines "
+        f"are {level} intervals.",
+        (_cap_table(table),),
+    )
+
+
+def _nulls(table: pl.DataFrame, level: str) -> Section:
+    return Section(
+        "nulls",
+        "Null models",
+        "Null models",
+        "The same score under three null distributions: sampled once for all diseases, computed "
+        "exactly, and sampled the way the reference Phenomizer does. Where the exact one ranks "
+        "worse, the reason is that sampling leaves many candidates equal at the smallest p-value, "
+        "and among those the score decides.",
+        Markup(figures.tie_policies(table)),
+        "Recall@1 with each null distribution under the three tie policies, all eligible cases. "
+        f"Lines are {level} intervals.",
+        parts=tuple(tie_parts(table)),
+    )
+
+
+SECTIONS: dict[str, Callable[[pl.DataFrame, str], Section]] = {
+    "unchanged": _unchanged,
+    "single_case": _single_case,
+    "retained_profile": _retained,
+    "dose": _dose,
+    "matched_deletion": _matched,
+    "cross_corpus": _cross_corpus,
+    "monte_carlo": _seeds,
+    "query_cap": _cap,
+    "null_models": _nulls,
+}
+"""Table → builder of its section, in the page's order."""
