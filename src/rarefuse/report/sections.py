@@ -251,7 +251,7 @@ _DELETIONS = {
 }
 _BALANCE = {
     "matched_pairs": "Pairs of annotations",
-    "matched_groups": "Publications and diagnoses",
+    "matched_groups": "Publications with a diagnosis of theirs",
     "within_one_ic_share": "Information content within one nat",
     "within_one_level_share": "Depth within one level",
     "same_branch_share": "A major branch in common",

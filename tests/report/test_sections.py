@@ -1,0 +1,94 @@
+"""Sections of the provenance controls, from hand-made tables."""
+
+import pytest
+
+from rarefuse.report.sections import SECTIONS, optional_sections
+
+
+def section(build, name, rows):
+    (made,) = optional_sections({name: build.frame(rows)}, "95 %")
+    return made
+
+
+def grouped(build, table):
+    rows = []
+    for subset, before, after in (
+        ("all: a", 0.5, 0.25),
+        ("test: a", 0.4, 0.1),
+        ("test: b", 0.3, 0),
+    ):
+        rows += build.both(table, "lirical", "native", subset, "recall@1", before, after, 0.05, 40)
+    return rows
+
+
+@pytest.mark.parametrize("table", ["single_case", "retained_profile"])
+def test_groups_of_cases_stand_by_split(build, table):
+    made = section(build, table, grouped(build, table))
+    assert [part.title for part in made.parts] == ["All eligible cases", "Test split"]
+    test = made.parts[1].table
+    assert [title for title, _ in test.groups] == ["A", "B"]
+    assert test.groups[0][1][0][:6] == (
+        "LIRICAL", "0.4000", "[0.3500, 0.4500]", "0.1000", "[0.0500, 0.1500]", "−30.00",
+    )  # fmt: skip
+
+
+def test_dose_has_a_figure_with_a_mark_a_group(build):
+    rows = grouped(build, "dose")
+    for subset, share in (("all: a", 0.1), ("test: a", 0.2), ("test: b", 0.9)):
+        rows.append(
+            build.row("dose", "hpoa", "-", "-", subset, "exclusive_share_mean", share, n=40)
+        )
+    made = section(build, "dose", rows)
+    assert made.figure.startswith("<svg")
+    assert made.tables[0].groups == (("", (("a", "0.100", "40"),)),)
+    assert made.parts[0].table.groups[0][1][0][0] == "LIRICAL"  # and no row of `hpoa`
+
+
+def test_matched_deletion_has_results_and_balance(build):
+    def row(protocol, value):
+        return build.row(
+            "matched_deletion", "phenomizer", protocol, "native", "all", "recall@1", value, 0.01, 9
+        )
+
+    rows = [row("ordinary", 0.4238), row("lopo", 0.1943), row("matched_deletion", 0.4305)]
+    rows += [row("lopo - ordinary", -0.2295), row("matched_deletion - ordinary", 0.0067)]
+    for metric, value in (
+        ("matched_pairs", 793),
+        ("within_one_ic_share", 0.739),
+        ("smd_ic", -0.009),
+    ):
+        rows.append(build.row("matched_deletion", "hpoa", "-", "-", "all", metric, value, n=793))
+    made = section(build, "matched_deletion", rows)
+    (group,) = made.tables[0].groups
+    assert group[0] == "Phenomizer (sampled null), all eligible cases"
+    assert [r[1] for r in group[1]] == ["0.4238", "0.1943", "0.4305", "−22.95", "+0.67"]
+    shown = dict(made.tables[1].groups[0][1])
+    assert shown["Pairs of annotations"] == "793"
+    assert shown["Information content within one nat"] == "73.9\u00a0%"
+    assert shown["Standardised mean difference, information content"] == "−0.009"
+    assert shown["Depth within one level"] == "–"
+
+
+def test_corpora_and_untouched_cases(build):
+    rows = [
+        build.row("cross_corpus", "lirical", "-", "as given", "all", "cases", 385, n=385),
+        build.row(
+            "cross_corpus", "lirical", "-", "as given", "all", "overlap_share", 0.519, 0.07, 385
+        ),
+    ]
+    ((title, lines),) = section(build, "cross_corpus", rows).tables[0].groups
+    assert title == "lirical, as given"
+    assert lines == (
+        ("Cases", "385", "–", "385"), ("Overlap", "51.9\u00a0%", "[44.9, 58.9]", "385"),
+    )  # fmt: skip
+    rows = [
+        build.row("unchanged", "bma", "-", "native", "nothing removed", metric, value, n=739)
+        for metric, value in (("cases", 739), ("identical_share", 1.0))
+    ]
+    assert section(build, "unchanged", rows).tables[0].groups[0][1] == (
+        ("Best-match average", "739", "100.00\u00a0%"),
+    )
+
+
+def test_an_empty_table_has_no_section(build):
+    assert optional_sections({name: build.frame([]) for name in SECTIONS}, "95 %") == []
