@@ -67,7 +67,7 @@ def single_case_table(evaluation: Evaluation) -> Iterator[Row]:
         "single_case",
         {
             "one case a publication": single,
-            "one case a publication, profile kept": single & ~_emptied(),
+            "one case a publication, profile kept": single & ~emptied(),
             "several cases a publication": ~single,
         },
     )
@@ -80,7 +80,7 @@ def retained_profile_table(evaluation: Evaluation) -> Iterator[Row]:
     keeps what it has.
     """
     yield from _grouped(
-        evaluation, "retained_profile", {"profile kept": ~_emptied(), "profile emptied": _emptied()}
+        evaluation, "retained_profile", {"profile kept": ~emptied(), "profile emptied": emptied()}
     )
 
 
@@ -150,7 +150,8 @@ def unchanged_table(evaluation: Evaluation) -> Iterator[Row]:
             )  # fmt: skip
 
 
-def _emptied() -> pl.Expr:
+def emptied() -> pl.Expr:
+    """Whether LOPO takes every annotation of the gold disease, which had some."""
     return (pl.col("n_relations") > 0) & (pl.col("n_exclusive") == pl.col("n_relations"))
 
 

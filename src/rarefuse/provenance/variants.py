@@ -4,12 +4,21 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rarefuse import artifacts
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.splits import admissible_permutations, publication_groups
-from rarefuse.evaluation.base import CHANGE, Evaluation, Row, paired_rows, subsets_by_split
+from rarefuse.evaluation.base import (
+    CHANGE,
+    NOT_APPLICABLE,
+    Evaluation,
+    Row,
+    paired_rows,
+    subsets_by_split,
+)
 from rarefuse.evaluation.metrics import NATIVE
+from rarefuse.provenance.subsets import emptied, with_overlap
 from rarefuse.rankers.base import LOPO, ORDINARY
 
 
@@ -81,36 +90,74 @@ def split_sensitivity_table(evaluation: Evaluation, n_splits: int = 1000) -> Ite
     """How much the test part's figures depend on which admissible split was drawn (ours).
 
     Value and interval are the median and the central `level` of the figure over the test parts of
-    the first `n_splits` admissible permutations; `n` counts the splits. The first of them is the
-    split in use.
+    the first `n_splits` admissible permutations; `n` counts the splits that have such cases. The
+    first permutation is the split in use. Groups of cases are those of `single_case_table` and
+    `retained_profile_table`; metric ``cases`` is their number.
     """
     cases = artifacts.read(evaluation.corpus / "cases.parquet", CASES)
     groups, sizes = publication_groups(cases)
     row = dict(zip(sizes["group"].to_list(), range(sizes.height), strict=True))
     eligible = evaluation.eligible().join(groups, on="case_id", maintain_order="left")
     group = np.array([row[g] for g in eligible["group"].to_list()])
-    n_eligible = np.bincount(group, minlength=sizes.height)
     in_test = np.zeros((n_splits, sizes.height))
     permutations = admissible_permutations(
         sizes["len"].to_numpy(), max_permutations=100_000, **evaluation.options
     )
     for i, (order, bounds) in zip(range(n_splits), permutations, strict=False):
         in_test[i, order[bounds[1] :]] = 1.0
-    in_test = in_test[in_test @ n_eligible > 0]
     tail = (1.0 - evaluation.level) / 2.0
-    for ranker in evaluation.rankers:
-        before = evaluation.measured(ranker, ORDINARY, eligible, NATIVE)
-        after = evaluation.measured(ranker, LOPO, eligible, NATIVE)
-        for metric in ("recall@1", "mrr"):
-            for protocol, values in (
-                (ORDINARY, before[metric]),
-                (LOPO, after[metric]),
-                (CHANGE, after[metric] - before[metric]),
-            ):
-                sums = np.bincount(group, values, sizes.height)
-                figures = (in_test @ sums) / (in_test @ n_eligible)
-                low, median, high = np.quantile(figures, [tail, 0.5, 1.0 - tail])
-                yield Row(
-                    "split_sensitivity", ranker, protocol, NATIVE, "test", metric, float(median),
-                    float(low), float(high), len(in_test), None,
-                )  # fmt: skip
+    measured = {
+        ranker: [
+            evaluation.measured(ranker, protocol, eligible, NATIVE) for protocol in (ORDINARY, LOPO)
+        ]
+        for ranker in evaluation.rankers
+    }
+    for subset, chosen in _groups(evaluation, eligible).items():
+        n_cases = in_test @ np.bincount(group[chosen], minlength=sizes.height)
+        with_cases = n_cases > 0
+        if not with_cases.any():
+            continue
+
+        def figures(
+            values: NDArray[np.float64],
+            chosen: NDArray[np.bool_] = chosen,
+            n_cases: NDArray[np.float64] = n_cases,
+            with_cases: NDArray[np.bool_] = with_cases,
+        ) -> NDArray[np.float64]:
+            sums = np.bincount(group[chosen], values[chosen], sizes.height)
+            return (in_test[with_cases] @ sums) / n_cases[with_cases]
+
+        rows = [("hpoa", NOT_APPLICABLE, "cases", n_cases[with_cases])]
+        for ranker, (before, after) in measured.items():
+            for metric in ("recall@1", "mrr"):
+                rows += [
+                    (ranker, ORDINARY, metric, figures(before[metric])),
+                    (ranker, LOPO, metric, figures(after[metric])),
+                    (ranker, CHANGE, metric, figures(after[metric] - before[metric])),
+                ]
+        for system, protocol, metric, values in rows:
+            low, median, high = np.quantile(values, [tail, 0.5, 1.0 - tail])
+            yield Row(
+                "split_sensitivity", system, protocol, NATIVE, subset, metric, float(median),
+                float(low), float(high), len(values),
+            )  # fmt: skip
+
+
+def _groups(evaluation: Evaluation, eligible: pl.DataFrame) -> dict[str, NDArray[np.bool_]]:
+    """Which eligible cases are in each group, over all splits."""
+    known = eligible.select("case_id").join(
+        with_overlap(evaluation).select("case_id", "n_cases", emptied=emptied()),
+        on="case_id",
+        how="left",
+        maintain_order="left",
+    )
+    conditions = {
+        "test": pl.lit(True),
+        "test: one case a publication": pl.col("n_cases") == 1,
+        "test: profile kept": ~pl.col("emptied"),
+        "test: profile emptied": pl.col("emptied"),
+    }
+    return {
+        name: known.with_columns(x=condition)["x"].fill_null(False).to_numpy()
+        for name, condition in conditions.items()
+    }
