@@ -92,7 +92,7 @@ def test_other_files_of_the_project_are_refused(tmp_path):
     [
         (("#description: x", "#version: 2026-06-23", "#hpo-version: u/hp.json"),
          ("2026-06-23", "u/hp.json")),
-        (("#description: x", "#date: 2021-02-28", "#HPO-version: hp.owl"), ("2021-02-28", "hp.owl")),
+        (("#date: 2021-02-28", "#HPO-version: hp.owl"), ("2021-02-28", "hp.owl")),
         (("#description: version: 3",), (None, None)),
     ],
 )  # fmt: skip
