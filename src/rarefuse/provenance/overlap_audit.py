@@ -108,10 +108,10 @@ MEANINGS = {
     "share",
     "query_terms_covered_mean": "Observed terms that are source-exclusive annotations of the "
     "diagnosis, mean share",
-    "cited_cases_share": "Cases whose publication the release cites anywhere, share",
+    "cited_cases_share": "Cases whose publication is cited, share",
     "publications": "Publications of the cases",
-    "cited_publications": "Publications that the release cites anywhere",
-    "cited_publications_share": "Publications that the release cites anywhere, share",
+    "cited_publications": "Publications that are cited",
+    "cited_publications_share": "Publications that are cited, share",
     "lopo_publications": "Publications for which LOPO removes an annotation",
     "lopo_relations": "Annotations that LOPO removes, over all publications",
     "lopo_diseases": "Diseases that lose an annotation",

@@ -14,7 +14,7 @@ from rarefuse.provenance.overlap_audit import COUNTED, OverlapAudit, Resampling
 from rarefuse.report import figures
 from rarefuse.report.html import Table, environment, problems_table, skipped_table
 from rarefuse.report.labels import MISSING, count, level_name, percent
-from rarefuse.report.overlap_text import answer, reasons, summary_rows
+from rarefuse.report.overlap_text import answer, reasons, summary_groups
 
 MAX_CASES = 1000
 MAX_PUBLICATIONS = 50
@@ -135,7 +135,7 @@ def _main_table(audit: OverlapAudit) -> Table:
         "What was counted. Shares are in per cent; n is the number of cases, or of publications, "
         "that a share is taken over.",
         ("", "Value", "interval", "n"),
-        (("", tuple(summary_rows(audit))),),
+        tuple((heading, tuple(rows)) for heading, rows in summary_groups(audit)),
     )
 
 

@@ -7,6 +7,13 @@ from rarefuse.report.labels import MISSING, count, level_name, number, percent
 
 WIDTH = 100
 _SHARES = ("_share", "_mean", "_median")
+GROUPS = {
+    "records_skipped": "Cases",
+    "overlap_cases": "Overlap with the diagnosis's own annotations",
+    "cited_cases_share": "Citations anywhere in the release: a bound that needs no diagnosis",
+    "lopo_publications": "What leaving the publications out removes",
+}
+"""Heading over each group of figures, by the first of them; `MEANINGS` has their order."""
 
 
 def is_share(metric: str) -> bool:
@@ -97,19 +104,20 @@ def interval_text(low: float | None, high: float | None) -> str:
     return f"[{number(100 * low, 1)}, {number(100 * high, 1)}]"
 
 
-def summary_rows(audit: OverlapAudit) -> list[tuple[str, str, str, str]]:
-    """Meaning, value, interval and number behind it of each figure, as text, in order."""
+def summary_groups(audit: OverlapAudit) -> list[tuple[str, list[tuple[str, str, str, str]]]]:
+    """Figures under their headings, each as meaning, value, interval and number behind it."""
     found = {row["metric"]: row for row in audit.summary.iter_rows(named=True)}
-    return [
-        (
-            meaning,
-            percent(row["value"]) if is_share(metric) else count(row["value"]),
-            interval_text(row["ci_low"], row["ci_high"]),
-            count(row["n"]) if is_share(metric) else "",
-        )
-        for metric, meaning in MEANINGS.items()
-        if (row := found.get(metric))
-    ]
+    groups: list[tuple[str, list[tuple[str, str, str, str]]]] = []
+    for metric, meaning in MEANINGS.items():
+        if metric in GROUPS:
+            groups.append((GROUPS[metric], []))
+        if metric not in found:
+            continue
+        row, share = found[metric], is_share(metric)
+        bounds = interval_text(row["ci_low"], row["ci_high"]) if share else ""
+        value = percent(row["value"]) if share else count(row["value"])
+        groups[-1][1].append((meaning, value, bounds, count(row["n"]) if share else ""))
+    return [(heading, rows) for heading, rows in groups if rows]
 
 
 def terminal_table(audit: OverlapAudit, release: str, page: str, level: float = 0.95) -> str:
@@ -126,16 +134,17 @@ def terminal_table(audit: OverlapAudit, release: str, page: str, level: float = 
     level : float
         Coverage of the intervals.
     """
-    rows = summary_rows(audit)
-    values = max(len(value) for _, value, _, _ in rows)
-    name = WIDTH - values - 24
+    groups = summary_groups(audit)
+    values = max(len(value) for _, rows in groups for _, value, _, _ in rows)
+    name = WIDTH - values - 29
     lines = [*textwrap.wrap(" ".join(answer(audit, release, level)), WIDTH), ""]
-    lines.append(f"{'':<{name}}  {'':>{values}}  {level_name(level):>8} interval {'n':>7}".rstrip())
-    for meaning, value, found, n in rows:
-        *above, last = textwrap.wrap(meaning, name)
-        lines += above
-        bounds = "" if found == MISSING else found
-        lines.append(f"{last:<{name}}  {value:>{values}}  {bounds:>14} {n:>7}".rstrip())
+    lines.append(f"{'':{name + 2}}  {'':{values}}  {level_name(level):>5} interval  {'n':>7}")
+    for heading, rows in groups:
+        lines.append(heading)
+        for meaning, value, bounds, n in rows:
+            *above, last = textwrap.wrap(meaning, name)
+            lines += [f"  {part}" for part in above]
+            lines.append(f"  {last:<{name}}  {value:>{values}}  {bounds:>14}  {n:>7}".rstrip())
     left_out = reasons(audit)
     if left_out:
         lines += ["", "Cases of which overlap cannot be told, by reason"]
