@@ -50,9 +50,8 @@ def overlap_statistics(
         if not frame.is_empty():
             e = mean_of(frame["x"], bootstrap(frame))
             yield Statistic(metric, e.value, e.low, e.high, frame.height)
-        if metric == "exclusive_share_mean":
-            median = float(np.median(overlap["exclusive_share"].to_numpy()))
-            yield Statistic("exclusive_share_median", median, None, None, overlap.height)
+    median = float(np.median(overlap["exclusive_share"].to_numpy()))
+    yield Statistic("exclusive_share_median", median, None, None, overlap.height)
 
 
 def mean_of(values: pl.Series, bootstrap: ClusterBootstrap) -> Estimate:

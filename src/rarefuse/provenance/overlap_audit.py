@@ -210,8 +210,9 @@ def audit_overlap(
     )
     skipped = corpus.skipped.filter(pl.col("level") == "case")["record"].n_unique()
     annotated = int(audited["gold_id"].is_in(built.diseases["disease_id"].implode()).sum())
-    rows = list(
-        _summary(audited, publications, lopo, skipped, annotated, resampling or Resampling())
+    rows = sorted(
+        _summary(audited, publications, lopo, skipped, annotated, resampling or Resampling()),
+        key=lambda row: list(MEANINGS).index(row[0]),
     )
     summary = pl.DataFrame(
         [(*row, MEANINGS[row[0]]) for row in rows], schema=SUMMARY.dtypes, orient="row"

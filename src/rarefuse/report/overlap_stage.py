@@ -192,7 +192,7 @@ def _check_requests(
 def _write_tsv(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
     schema.check(frame, str(path))
     flat = frame.with_columns(
-        pl.col(column.name).cast(pl.List(pl.String)).list.join(";")
+        pl.col(column.name).cast(pl.List(pl.String)).list.join(";").replace("", None)
         for column in schema.columns
         if isinstance(column.dtype, pl.List)
     )

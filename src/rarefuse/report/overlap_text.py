@@ -84,11 +84,13 @@ def answer(audit: OverlapAudit, release: str, level: float = 0.95) -> list[str]:
 
 
 def _bound(audit: OverlapAudit) -> list[str]:
-    share = audit.value("cited_cases_share")
+    """Counts and no share: its denominator is another than the overlap's."""
+    cited = int(audit.cases["publication_in_hpoa"].sum())
     return [
-        f"Whatever their diagnoses, {percent(share)} of the cases with a publication could overlap "
-        f"at most: the release cites {count(audit.value('cited_publications'))} of their "
-        f"{count(audit.value('publications'))} publications."
+        f"Whatever the diagnoses: the release cites {count(audit.value('cited_publications'))} of "
+        f"the cases' {count(audit.value('publications'))} publications, from which "
+        f"{count(cited)} of {count(audit.value('cases_with_publication'))} cases come; no more "
+        "than these can overlap."
     ]
 
 
