@@ -12,9 +12,10 @@ from markupsafe import Markup
 from rarefuse import __version__
 from rarefuse.provenance.overlap_audit import COUNTED, OverlapAudit, Resampling
 from rarefuse.report import figures
-from rarefuse.report.html import Table, environment, problems_table, skipped_table
+from rarefuse.report.html import environment, problems_table, skipped_table
 from rarefuse.report.labels import MISSING, count, level_name, percent
 from rarefuse.report.overlap_text import answer, reasons, summary_groups
+from rarefuse.report.parts import INTERVAL, Table
 
 MAX_CASES = 1000
 MAX_PUBLICATIONS = 50
@@ -107,7 +108,7 @@ def render_overlap_page(audit: OverlapAudit, reading: Reading, resampling: Resam
             reading=reading,
             lead=answer(audit, reading.release, resampling.level),
             level=level_name(resampling.level),
-            interval="interval",
+            interval=INTERVAL,
             resampling=resampling,
             resamples=count(resampling.resamples),
             main=_main_table(audit),
@@ -134,7 +135,7 @@ def _main_table(audit: OverlapAudit) -> Table:
     return Table(
         "What was counted. Shares are in per cent; n is the number of cases, or of publications, "
         "that a share is taken over.",
-        ("", "Value", "interval", "n"),
+        ("", "Value", INTERVAL, "n"),
         tuple((heading, tuple(rows)) for heading, rows in summary_groups(audit)),
     )
 
