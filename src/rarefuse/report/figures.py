@@ -317,7 +317,7 @@ def exclusive_shares(exclusive: Sequence[float], overlap: Sequence[bool]) -> str
             below = [low + height for low, height in zip(below, heights, strict=True)]
         for i, height in enumerate(below):
             if height:
-                axis.text(i, height, f" {bins.count(i):,}", ha="center", va="bottom", fontsize=9)
+                axis.text(i, height, f"{bins.count(i):,}", ha="center", va="bottom", fontsize=9)
         axis.set_ylim(0, min(1.0, max(below)) * 1.12)
         # Edges of the bars between, so that 10 stands where (0, 10] ends.
         axis.set_xticks(

@@ -209,21 +209,25 @@ def _write_files(
 ) -> None:
     """One ``phenotype.hpoa`` a publication, where its relations are left out."""
     publications = _wanted(wanted, audit, annotations)
-    need, free = len(publications) * len(text.encode()), shutil.disk_usage(folder).free
-    if need > free:
-        raise InputError(
-            "the publications' annotation files do not fit on the disk",
-            where=str(folder),
-            found=f"{free / 1e9:.1f} GB free",
-            expected=f"{need / 1e9:.1f} GB for {len(publications)} files",
-            todo="choose another folder, or single publications with --publication-file",
-        )
+    check_space(folder, len(publications), len(text.encode()), shutil.disk_usage(folder).free)
     lines = text.split("\n")
     progress = tqdm(publications, desc="LOPO files", unit="file", file=sys.stderr, disable=None)
     for publication in progress:
         rows = removed_rows(built.relations, publication)
         path = folder / f"{publication.replace(':', '_')}.hpoa"
         artifacts.write_text(without_rows(lines, rows), path)
+
+
+def check_space(folder: Path, files: int, size: int, free: int) -> None:
+    """Raise `InputError` unless `files` of `size` bytes each fit into `free` bytes."""
+    if files * size > free:
+        raise InputError(
+            "the publications' annotation files do not fit on the disk",
+            where=str(folder),
+            found=f"{free / 1e9:.1f} GB free",
+            expected=f"{files * size / 1e9:.1f} GB for {files} files",
+            todo="choose another folder, or single publications with --publication-file",
+        )
 
 
 def _wanted(wanted: Sequence[str], audit: OverlapAudit, annotations: pl.DataFrame) -> list[str]:
