@@ -1,5 +1,6 @@
 """Fixtures that several folders use: the tiny corpus's knowledge, and hand-written gold ranks."""
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +19,16 @@ from rarefuse.ontology import read_obo
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS
 
 TINY = Path(__file__).parent / "data" / "tiny"
+
+
+@pytest.fixture(scope="session")
+def data():
+    """Folder of the real corpora, for tests marked `realdata`."""
+    root = Path(__file__).resolve().parents[1]
+    folder = Path(os.environ.get("RAREFUSE_DATA", root.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}; set RAREFUSE_DATA")
+    return folder
 
 
 @pytest.fixture(scope="session")

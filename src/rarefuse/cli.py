@@ -187,12 +187,52 @@ def _tables(paths: Sequence[Path]) -> dict[str, Path]:
     return {path.stem: path for path in paths}
 
 
+def _audit_overlap(a: Arguments) -> int:
+    from rarefuse.report.overlap_stage import overlap_stage
+
+    return overlap_stage(
+        hpoa=a.hpoa,
+        cases=a.cases,
+        hpo=a.hpo,
+        disease_map=a.disease_map,
+        reader=a.reader,
+        options={
+            name: value
+            for name, value in (("publication", a.publication), ("columns", a.columns))
+            if value is not None
+        },
+        output=a.output,
+        fail_above=a.fail_above,
+        write_hpoa=a.write_hpoa,
+        publication_files=a.publication_file,
+        resamples=a.resamples,
+        level=a.level,
+        seed=a.seed,
+    )
+
+
 def _write_config(a: Arguments) -> None:
     import yaml
 
     from rarefuse.artifacts import write_text
 
     write_text(yaml.safe_dump(a.options, sort_keys=True, allow_unicode=True), a.output)
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"not a share in 0..1: {text}")
+    return value
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"not a whole number above 0: {text}")
+    return int(text)
 
 
 def _json(text: str) -> Any:
@@ -226,7 +266,7 @@ def _needed(**names: str) -> dict[str, dict[str, Any]]:
     }
 
 
-_COMMANDS: dict[str, tuple[Callable[[Arguments], None], str, dict[str, dict[str, Any]]]] = {
+_COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dict[str, Any]]]] = {
     "fetch": (
         _fetch,
         "fetch and verify a source of the registry",
@@ -394,6 +434,49 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], None], str, dict[str, dict[str,
             "--level": {"type": float, "default": 0.95, "help": "coverage of the intervals"},
         },
     ),
+    "audit-overlap": (
+        _audit_overlap,
+        "audit cases against an annotation release: publication overlap and what LOPO removes",
+        {
+            **_needed(
+                hpoa="phenotype.hpoa of any release, gzipped or not",
+                cases="phenopackets (file, folder, zip), PhEval Parquet, RareBench JSON lines, or "
+                "a table with columns case_id, publication, disease, observed, excluded",
+            ),
+            "--hpo": {"help": "hp.obo, to map alternative and replaced term ids"},
+            "--disease-map": {"help": "table of OMIM and ORPHA ids, for ORPHA diagnoses"},
+            "--reader": {"type": str, "help": "reader of the cases; by their content if not given"},
+            "--publication": {
+                "type": str,
+                "help": "phenopackets: where the PMID stands: external-references or id",
+            },
+            "--columns": {
+                "type": _json,
+                "help": 'tables: which column holds what, as JSON: {"disease": "final diagnosis"}',
+            },
+            "--output": {"default": Path("overlap-audit"), "help": "folder to write into"},
+            "--fail-above": {
+                "type": _share,
+                "metavar": "SHARE",
+                "help": "exit with 1 when the share of cases with overlap is above this (0..1), or "
+                "cannot be told",
+            },
+            "--write-hpoa": {
+                "metavar": "FOLDER",
+                "help": "also write phenotype.hpoa without each publication's own annotations",
+            },
+            "--publication-file": {
+                "type": str,
+                "action": "append",
+                "default": [],
+                "metavar": "PMID",
+                "help": "with --write-hpoa: only this publication's file; may be repeated",
+            },
+            "--resamples": {"type": _positive, "default": 2000, "help": "of whole publications"},
+            "--level": {"type": _share, "default": 0.95, "help": "coverage of the intervals"},
+            "--seed": {"type": int, "default": 20260902, "help": "of the resamples"},
+        },
+    ),
     "write-config": (
         _write_config,
         "write a run's merged configuration",
@@ -433,13 +516,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if all went well, 2 for an `InputError`, whose message goes to stderr.
+        0 if all went well, 2 for an `InputError`, whose message goes to stderr; 1 when a check
+        that was asked for did not pass.
     """
     parsed = parser().parse_args(arguments)
     try:
         with _running(os.environ.get("RAREFUSE_JOBS_LOCK")):
-            parsed.function(parsed)
+            return parsed.function(parsed) or 0
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    return 0

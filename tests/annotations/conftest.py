@@ -1,6 +1,3 @@
-import os
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -68,12 +65,3 @@ def ontology():
         "HP:0000090": Resolution("HP:0000009", "alt_id"),
     }
     return Ontology(ids, ids, ptr, flat, depths(ptr, flat, 2), aliases)
-
-
-@pytest.fixture(scope="session")
-def data():
-    root = Path(__file__).resolve().parents[2]
-    folder = Path(os.environ.get("RAREFUSE_DATA", root.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real data at {folder}; set RAREFUSE_DATA")
-    return folder

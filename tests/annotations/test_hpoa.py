@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from rarefuse.annotations.hpoa import ANNOTATIONS, HPOA_COLUMNS, read_hpoa
+from rarefuse.annotations.hpoa import ANNOTATIONS, HPOA_COLUMNS, read_hpoa, stated_release
 from rarefuse.errors import InputError
 
 
@@ -66,11 +66,38 @@ def test_a_missing_column_is_named(tmp_path, hpoa_text, gone):
     assert str(path) in caught.value.where
 
 
-def test_the_old_format_with_a_commented_header_is_refused(tmp_path, hpoa_text):
-    text = hpoa_text({}, header=HPOA_COLUMNS).replace("database_id", "#database_id", 1)
+OLD = ("DatabaseID", "DiseaseName", "Qualifier", "HPO_ID", "Reference", "Evidence", "Onset",
+       "Frequency", "Sex", "Modifier", "Aspect", "Biocuration")  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", ["#", ""])
+def test_a_release_before_2023_is_the_same_rows(tmp_path, hpoa_text, mark):
+    new = hpoa_text({}, {"hpo_id": "HP:0000003"})
+    old = new.replace("\t".join(HPOA_COLUMNS), mark + "\t".join(OLD))
+    assert old != new
+    (tmp_path / "old").write_text(old)
+    (tmp_path / "new").write_text(new)
+    assert read_hpoa(tmp_path / "old").equals(read_hpoa(tmp_path / "new"))
+
+
+def test_other_files_of_the_project_are_refused(tmp_path):
+    text = "#Format: HPO-id<tab>HPO label<tab>entrez-gene-id\nHP:0000002\tAbn\t3954\n"
     with pytest.raises(InputError, match="lacks columns") as caught:
         read_hpoa(write(tmp_path, text))
-    assert "since 2023" in caught.value.todo
+    assert "since 2018" in caught.value.todo
+
+
+@pytest.mark.parametrize(
+    "comments, release",
+    [
+        (("#description: x", "#version: 2026-06-23", "#hpo-version: u/hp.json"),
+         ("2026-06-23", "u/hp.json")),
+        (("#date: 2021-02-28", "#HPO-version: hp.owl"), ("2021-02-28", "hp.owl")),
+        (("#description: version: 3",), (None, None)),
+    ],
+)  # fmt: skip
+def test_the_stated_release(hpoa_text, comments, release):
+    assert stated_release(hpoa_text({}, comments=comments)) == release
 
 
 @pytest.mark.parametrize("change", ["drop", "add"])

@@ -1,7 +1,5 @@
 import json
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -93,12 +91,3 @@ def packets():
 @pytest.fixture
 def skipped():
     return rows
-
-
-@pytest.fixture(scope="session")
-def data():
-    root = Path(__file__).resolve().parents[2]
-    folder = Path(os.environ.get("RAREFUSE_DATA", root.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real data at {folder}; set RAREFUSE_DATA")
-    return folder

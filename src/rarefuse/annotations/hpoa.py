@@ -1,6 +1,7 @@
 """Read ``phenotype.hpoa`` with all its columns, as the release has them."""
 
 import gzip
+import re
 import zlib
 from pathlib import Path
 
@@ -24,6 +25,9 @@ HPOA_COLUMNS = (
     "biocuration",
 )
 """Columns of the HPOA format since 2023, in its order."""
+
+_UNTIL_2023 = {"databaseid": "database_id", "diseasename": "disease_name"}
+_STATED = re.compile(r"#\s*(version|date|hpo-version):\s*(\S.*?)\s*", re.IGNORECASE)
 
 ANNOTATIONS = Schema(
     "annotations",
@@ -72,12 +76,15 @@ def read_hpoa(path: Path | str) -> pl.DataFrame:
     ------
     InputError
         If the header lacks a column, a row has another number of fields, or the file is cut off.
+
+    Notes
+    -----
+    Releases before 2023 have the same columns under other names (``DatabaseID``, ``HPO_ID``), in
+    a header line that begins with ``#``; they are read as well.
     """
     text = read_text(path)
     lines = text.replace("\r\n", "\n").split("\n")
-    start = next((i for i, line in enumerate(lines) if line and not line.startswith("#")), None)
-    header = lines[start].split("\t") if start is not None else []
-    # Releases before 2023 begin the header line itself with '#'.
+    start, header = _header(lines)
     if start is None or "hpo_id" not in header:
         _missing(path, header, HPOA_COLUMNS)
     if len(set(header)) < len(header):
@@ -112,12 +119,45 @@ def read_hpoa(path: Path | str) -> pl.DataFrame:
     return frame.select(ANNOTATIONS.names)
 
 
+def stated_release(text: str) -> tuple[str | None, str | None]:
+    """Release and HPO release that the comment lines of ``phenotype.hpoa`` state.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+
+    Returns
+    -------
+    release, hpo_release : str or None
+        Such as ``2026-06-23`` and the address of its ``hp.json``; None where it is not stated.
+    """
+    stated: dict[str, str] = {}
+    for line in text.splitlines()[:50]:
+        if match := _STATED.fullmatch(line):
+            stated.setdefault(match[1].lower(), match[2])
+    return stated.get("version") or stated.get("date"), stated.get("hpo-version")
+
+
+def _header(lines: list[str]) -> tuple[int | None, list[str]]:
+    """Number of the header line and its column names as they are called since 2023."""
+    for number, line in enumerate(lines):
+        # Releases before 2023 begin the header line itself with '#'.
+        names = line.removeprefix("#").split("\t")
+        plain = [name.strip().lower() for name in names]
+        if "hpo_id" in plain:
+            return number, [_UNTIL_2023.get(name, name) for name in plain]
+        if line and not line.startswith("#"):
+            return number, names
+    return None, []
+
+
 def _missing(path: Path | str, header: list[str], missing: tuple[str, ...] | list[str]) -> None:
     raise InputError(
         "the annotation file lacks columns",
         where=f"{path}, header",
         found=", ".join(header) or "no header line",
         expected=f"also {', '.join(missing)}",
-        todo="use phenotype.hpoa of a release since 2023, not genes_to_phenotype.txt or an older "
-        "format",
+        todo="use phenotype.hpoa of a release since 2018, not genes_to_phenotype.txt or "
+        "phenotype_annotation.tab",
     )

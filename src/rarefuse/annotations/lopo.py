@@ -5,7 +5,7 @@ For a case with source publication p, every relation of every disease with ``ref
 Profiles are rebuilt with ancestors by whoever scores them; information content is not recomputed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -71,12 +71,27 @@ def lopo_annotations(
         `ANNOTATIONS` less the rows of the relations that are exclusive to `publication`. Rows
         of other aspects, databases and qualifiers stay, as in the paper (appendix A.3).
     """
-    gone = (
-        relations.filter(pl.col("pmids") == [publication])
-        .select(pl.col("rows").explode())
-        .to_series()
-    )
-    return annotations.filter(~pl.col("row").is_in(gone.implode()))
+    return annotations.filter(~pl.col("row").is_in(removed_rows(relations, publication)))
+
+
+def removed_rows(relations: pl.DataFrame, publication: str) -> list[int]:
+    """Lines of ``phenotype.hpoa`` behind the relations that only `publication` supports."""
+    gone = relations.filter(pl.col("pmids") == [publication])["rows"]
+    return sorted(gone.explode().drop_nulls().to_list())
+
+
+def without_rows(lines: Sequence[str], rows: Iterable[int]) -> str:
+    """Text of a file without some of its lines, byte for byte otherwise.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The file's text divided at line feeds alone, as `read_hpoa` numbers it.
+    rows : iterable of int
+        Lines to leave out, the first being 1.
+    """
+    gone = set(rows)
+    return "\n".join(line for number, line in enumerate(lines, start=1) if number not in gone)
 
 
 def lopo_stage(*, cases: Path, relations: Path, output: Path) -> None:
@@ -103,8 +118,7 @@ def lopo_hpoa_stage(
     whole text for a case's publication that no annotation cites.
     """
     rows = artifacts.read(annotations, ANNOTATIONS)
-    kept = lopo_annotations(rows, artifacts.read(relations, RELATIONS), publication)
-    gone = set(rows["row"].to_list()) - set(kept["row"].to_list())
+    gone = removed_rows(artifacts.read(relations, RELATIONS), publication)
     known = pl.read_parquet(cases, columns=["publication_id"]).to_series()
     if publication not in known and not any(
         publication in pmids_of(reference) for reference in rows["reference"].unique()
@@ -116,9 +130,4 @@ def lopo_hpoa_stage(
             expected="a PMID of the corpus or of the annotations",
             todo="check the number",
         )
-    # Numbered as `read_hpoa` does: at line feeds alone.
-    lines = read_text(hpoa).split("\n")
-    artifacts.write_text(
-        "\n".join(line for number, line in enumerate(lines, start=1) if number not in gone),
-        output,
-    )
+    artifacts.write_text(without_rows(read_text(hpoa).split("\n"), gone), output)

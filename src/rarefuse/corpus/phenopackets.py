@@ -170,11 +170,19 @@ def _members(name: str, path: Path) -> Iterator[tuple[str, bytes | Skip]]:
             expected="a zip archive, a folder or a JSON file of phenopackets",
             todo="fetch the source, or correct the path in the config",
         )
-    elif path.suffix.lower() == ".json":
+    elif path.suffix.lower() == ".json" or _begins_like_json(path):
         record = _printable(path.name)
         yield record, _read_file(path, record)
     else:
         yield from _from_zip(name, path)
+
+
+def _begins_like_json(path: Path) -> bool:
+    try:
+        with path.open("rb") as handle:
+            return handle.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+    except OSError:
+        return False  # whoever reads it says why
 
 
 def _printable(name: str) -> str:

@@ -23,6 +23,8 @@ _COLUMNS: dict[str, pl.DataType] = {
     "phenopacket_id": pl.String(),
     "case_stem": pl.String(),
 }
+PHEVAL_COLUMNS = frozenset(_COLUMNS)
+"""Names that tell this table from others."""
 
 
 def read_pheval(name: str, path: Path | str, resolver: TermResolver) -> Corpus:

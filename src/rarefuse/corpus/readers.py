@@ -12,6 +12,7 @@ from rarefuse.corpus.hpoa_cases import read_hpoa_cases
 from rarefuse.corpus.phenopackets import read_phenopackets
 from rarefuse.corpus.pheval import read_pheval
 from rarefuse.corpus.rarebench import read_rarebench
+from rarefuse.corpus.tabular import read_table
 from rarefuse.corpus.terms import TermResolver
 from rarefuse.errors import InputError
 from rarefuse.ontology import read_ontology
@@ -23,6 +24,7 @@ READERS: dict[str, Callable[..., Corpus]] = {
     "phenopackets": read_phenopackets,
     "pheval": read_pheval,
     "rarebench": read_rarebench,
+    "table": read_table,
 }
 """A reader is called ``(name, path, resolver, **options)`` and returns a `Corpus`."""
 

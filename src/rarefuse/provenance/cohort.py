@@ -10,6 +10,7 @@ from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.splits import PARTS, SPLITS
 from rarefuse.evaluation.base import NOT_APPLICABLE, Evaluation, Row
+from rarefuse.evaluation.overlap import overlap_statistics
 
 
 def cohort_table(evaluation: Evaluation) -> Iterator[Row]:
@@ -64,27 +65,8 @@ def overlap_table(evaluation: Evaluation) -> Iterator[Row]:
         cases.select("case_id", pl.coalesce("publication_id", "gold_id").alias("cluster")),
         on="case_id",
     )
-    if overlap.is_empty():
-        return
-    entirely = (pl.col("n_exclusive") == pl.col("n_relations")) & (pl.col("n_relations") > 0)
-    means = {
-        "overlap_share": overlap.with_columns(x=pl.col("overlap").cast(pl.Float64)),
-        "exclusive_share_mean": overlap.with_columns(x="exclusive_share"),
-        "entirely_exclusive_share": overlap.with_columns(x=entirely.cast(pl.Float64)),
-        "query_terms_covered_mean": overlap.with_columns(x="covered_share").drop_nulls("x"),
-    }
-    for metric, frame in means.items():
-        if frame.is_empty():
-            continue
-        bootstrap = evaluation.bootstrap(frame, "all")
-        (e,) = bootstrap.estimates(frame["x"].to_numpy()[None, :])
+    for statistic in overlap_statistics(overlap, lambda frame: evaluation.bootstrap(frame, "all")):
+        metric, value, low, high, n = statistic
         yield Row(
-            "overlap", "hpoa", NOT_APPLICABLE, NOT_APPLICABLE, "all", metric, e.value, e.low,
-            e.high, frame.height, None,
-        )  # fmt: skip
-    median = overlap["exclusive_share"].median()
-    assert isinstance(median, float)
-    yield Row(
-        "overlap", "hpoa", NOT_APPLICABLE, NOT_APPLICABLE, "all", "exclusive_share_median",
-        median, None, None, overlap.height, None,
-    )  # fmt: skip
+            "overlap", "hpoa", NOT_APPLICABLE, NOT_APPLICABLE, "all", metric, value, low, high, n
+        )

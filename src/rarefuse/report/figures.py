@@ -281,6 +281,61 @@ def monte_carlo(table: pl.DataFrame, subset: str = "all", metric: str = "recall@
         return _svg(figure, "seeds", "Recall at 1 of each Monte Carlo seed around the mean")
 
 
+def exclusive_shares(exclusive: Sequence[float], overlap: Sequence[bool]) -> str:
+    """Histogram of the source-exclusive share over cases, those without overlap set apart.
+
+    Parameters
+    ----------
+    exclusive : sequence of float
+        Source-exclusive share of each case, in 0..1; not empty.
+    overlap : sequence of bool
+        Whether the case has overlap.
+
+    Returns
+    -------
+    str
+        SVG element. Exactly 0 and exactly 1 have bars of their own, and the ten bars between
+        them are (0, 0.1], (0.1, 0.2], …, (0.9, 1).
+    """
+    # Shares are ratios of small whole numbers: rounding takes 0.30000000000000004 back to 0.3.
+    bins = [
+        0 if share == 0 else 11 if share == 1 else min(10, math.ceil(round(10 * share, 9)))
+        for share in exclusive
+    ]
+    groups = {
+        "Overlap": (_COLOURS[BEFORE], [i for i, o in zip(bins, overlap, strict=True) if o]),
+        "No overlap": (_FAINT, [i for i, o in zip(bins, overlap, strict=True) if not o]),
+    }
+    n_bars = 12
+    with _drawing():
+        figure = Figure(figsize=(_WIDTH, 2.7), layout="constrained")
+        axis = figure.subplots()
+        below = [0.0] * n_bars
+        for colour, found in groups.values():
+            heights = [found.count(i) / len(bins) for i in range(n_bars)]
+            axis.bar(range(n_bars), heights, bottom=below, color=colour, width=0.86)
+            below = [low + height for low, height in zip(below, heights, strict=True)]
+        for i, height in enumerate(below):
+            if height:
+                axis.text(i, height, f"{bins.count(i):,}", ha="center", va="bottom", fontsize=9)
+        axis.set_ylim(0, min(1.0, max(below)) * 1.12)
+        # Edges of the bars between, so that 10 stands where (0, 10] ends.
+        axis.set_xticks(
+            [0, *(i + 0.5 for i in range(2, 10, 2)), 11], ["0", "20", "40", "60", "80", "100"]
+        )
+        axis.xaxis.grid(False)
+        axis.yaxis.set_major_locator(MaxNLocator(4, steps=_STEPS))
+        axis.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g}")
+        axis.set_xlabel("Source-exclusive share of the diagnosis's annotations, %")
+        axis.set_ylabel("Cases, %")
+        _legend(
+            figure,
+            [_handle(colour, "s", True) for colour, _ in groups.values()],
+            list(groups),
+        )
+        return _svg(figure, "exclusive", "Histogram of the source-exclusive share over cases")
+
+
 def _curve(
     axis: Axes,
     known: dict[Key, Cell],

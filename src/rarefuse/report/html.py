@@ -109,41 +109,49 @@ def render_report(
     _check_provenance(provenance)
     recall, ties = tables["recall"], tables["ties"]
     level = float(provenance.get("level", 0.95))
-    environment = jinja2.Environment(
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            corpus=corpus,
+            releases=[f"{source['title']} {source['release']}" for source in provenance["sources"]],
+            lead=lead(tables, level),
+            level=level_name(level),
+            interval=INTERVAL,
+            background=background(tables),
+            main_table=_main_table(recall),
+            main_figure=Markup(figures.before_after(recall)),
+            curves=Markup(figures.recall_curves(recall)),
+            cohort=_cohort_table(tables["cohort"]),
+            knowledge=_knowledge(tables["cohort"]),
+            skipped=skipped_table(skipped),
+            problems=problems_table(problems),
+            overlap=_optional(tables["overlap"], _overlap_table),
+            recall=_recall_parts(recall),
+            ties=tie_parts(ties),
+            tie_blocks=_tie_blocks(ties),
+            tie_figure=Markup(figures.tie_policies(ties)),
+            sections=optional_sections(tables, level_name(level)),
+            audit=_audit_table(audit),
+            failed=[_check_label(c) for c in audit.filter(~pl.col("passed"))["check"].to_list()],
+            sources=_sources_table(provenance["sources"]),
+            version=provenance["version"],
+            seed=provenance["seed"],
+            resamples=_resamples(provenance.get("resamples")),
+            settings=[(str(k), str(v)) for k, v in provenance.get("settings", {}).items()],
+        )
+    )
+
+
+def environment() -> jinja2.Environment:
+    """Templates of the pages; whatever they are given is escaped."""
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-    )
-    return environment.get_template("report.html.j2").render(
-        corpus=corpus,
-        releases=[f"{source['title']} {source['release']}" for source in provenance["sources"]],
-        lead=lead(tables, level),
-        level=level_name(level),
-        interval=INTERVAL,
-        background=background(tables),
-        main_table=_main_table(recall),
-        main_figure=Markup(figures.before_after(recall)),
-        curves=Markup(figures.recall_curves(recall)),
-        cohort=_cohort_table(tables["cohort"]),
-        knowledge=_knowledge(tables["cohort"]),
-        skipped=_skipped_table(skipped),
-        problems=_problems_table(problems),
-        overlap=_optional(tables["overlap"], _overlap_table),
-        recall=_recall_parts(recall),
-        ties=tie_parts(ties),
-        tie_blocks=_tie_blocks(ties),
-        tie_figure=Markup(figures.tie_policies(ties)),
-        sections=optional_sections(tables, level_name(level)),
-        audit=_audit_table(audit),
-        failed=[_check_label(c) for c in audit.filter(~pl.col("passed"))["check"].to_list()],
-        sources=_sources_table(provenance["sources"]),
-        version=provenance["version"],
-        seed=provenance["seed"],
-        resamples=_resamples(provenance.get("resamples")),
-        settings=[(str(k), str(v)) for k, v in provenance.get("settings", {}).items()],
     )
 
 
@@ -249,7 +257,8 @@ def _knowledge(cohort: pl.DataFrame) -> dict[str, str]:
     return {metric: count(cell.value) for metric, cell in found.items() if cell is not None}
 
 
-def _skipped_table(skipped: pl.DataFrame) -> Table | None:
+def skipped_table(skipped: pl.DataFrame) -> Table | None:
+    """What a reader left out or changed; None where there is nothing."""
     if skipped.is_empty():
         return None
     counted = skipped.group_by("level", "reason").agg(
@@ -273,7 +282,8 @@ def _skipped_table(skipped: pl.DataFrame) -> Table | None:
     )
 
 
-def _problems_table(problems: pl.DataFrame) -> Table | None:
+def problems_table(problems: pl.DataFrame) -> Table | None:
+    """Rows of the annotation file that were mended or left out; None where there is none."""
     if problems.is_empty():
         return None
     counted = (
