@@ -8,7 +8,6 @@ publications the annotations know at all is a bound that no disease mapping ente
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from rarefuse import artifacts
@@ -18,7 +17,8 @@ from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.errors import InputError
 from rarefuse.evaluation.base import NOT_APPLICABLE, Evaluation, Row
-from rarefuse.evaluation.bootstrap import cluster_bootstrap
+from rarefuse.evaluation.bootstrap import ClusterBootstrap, cluster_bootstrap
+from rarefuse.evaluation.overlap import Statistic, mean_of, overlap_statistics
 
 AS_GIVEN = "as given"
 ROUND_TRIP = "OMIM to ORPHA to OMIM"
@@ -110,27 +110,25 @@ def _overlap(
     yield _count(corpus, variant, "publications", float(cases["publication_id"].n_unique()), cases)
     if cases.is_empty():
         return
-    statistics = [(cases, "publication_known_share", known.cast(pl.Float64))]
-    if overlap.height:
-        joined = overlap.join(cases.select("case_id", "publication_id"), on="case_id").sort(
-            "case_id"
-        )
-        entirely = (joined["n_exclusive"] == joined["n_relations"]) & (joined["n_relations"] > 0)
-        statistics += [
-            (joined, "overlap_share", joined["overlap"].cast(pl.Float64)),
-            (joined, "exclusive_share_mean", joined["exclusive_share"]),
-            (joined, "entirely_exclusive_share", entirely.cast(pl.Float64)),
-        ]
-    for frame, metric, values in statistics:
-        bootstrap = cluster_bootstrap(
+
+    def bootstrap(frame: pl.DataFrame) -> ClusterBootstrap:
+        return cluster_bootstrap(
             frame["publication_id"].to_list(),
             resamples=evaluation.resamples,
             level=evaluation.level,
             seed=evaluation.seed,
             name=f"{corpus} {variant}",
         )
-        (e,) = bootstrap.estimates(np.asarray(values.to_numpy(), np.float64)[None, :])
+
+    e = mean_of(known, bootstrap(cases))
+    statistics = [
+        Statistic("publication_known_share", e.value, e.low, e.high, cases.height),
+        *overlap_statistics(
+            overlap.join(cases.select("case_id", "publication_id"), on="case_id").sort("case_id"),
+            bootstrap,
+        ),
+    ]
+    for metric, value, low, high, n in statistics:
         yield Row(
-            "cross_corpus", corpus, NOT_APPLICABLE, variant, "all", metric, e.value, e.low,
-            e.high, frame.height,
-        )  # fmt: skip
+            "cross_corpus", corpus, NOT_APPLICABLE, variant, "all", metric, value, low, high, n
+        )
