@@ -44,6 +44,8 @@ rule rank_deletions:
             f"{RESULTS}/{{{{corpus}}}}/gold_ranks/{{{{ranker}}}}/{{condition}}.parquet",
             condition=DELETION_CONDITIONS,
         ),
+    wildcard_constraints:
+        ranker=RUN.native_pattern,
     log:
         "logs/{corpus}/rank_deletions/{ranker}.log",
     benchmark:

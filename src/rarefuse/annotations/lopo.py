@@ -79,6 +79,35 @@ def lopo_annotations(
     return annotations.filter(~pl.col("row").is_in(gone.implode()))
 
 
+def exclusive_rows(relations: pl.DataFrame, publications: Iterable[str]) -> dict[str, list[int]]:
+    """Rows of ``phenotype.hpoa`` that LOPO takes away, for each of a set of publications.
+
+    Returns
+    -------
+    dict
+        Publication → line numbers, ascending; empty where it supports nothing alone.
+    """
+    rows: dict[str, list[int]] = {publication: [] for publication in publications}
+    alone = relations.filter(pl.col("pmids").list.len() == 1)
+    for publication, numbers in alone.select(pl.col("pmids").list.first(), "rows").iter_rows():
+        if publication in rows:
+            rows[publication] += numbers
+    return {publication: sorted(numbers) for publication, numbers in rows.items()}
+
+
+def without_rows(text: str, rows: Iterable[int]) -> str:
+    """Text of ``phenotype.hpoa`` without some of its lines, byte for byte otherwise.
+
+    Parameters
+    ----------
+    rows : iterable of int
+        Numbers as `read_hpoa` gives them: the first line is 1, and only line feeds end a line.
+    """
+    gone = set(rows)
+    lines = text.split("\n")
+    return "\n".join(line for number, line in enumerate(lines, start=1) if number not in gone)
+
+
 def lopo_stage(*, cases: Path, relations: Path, output: Path) -> None:
     """Write `REMOVED` for the publications of a corpus."""
     publications = pl.read_parquet(cases, columns=["publication_id"]).to_series()
@@ -116,9 +145,4 @@ def lopo_hpoa_stage(
             expected="a PMID of the corpus or of the annotations",
             todo="check the number",
         )
-    # Numbered as `read_hpoa` does: at line feeds alone.
-    lines = read_text(hpoa).split("\n")
-    artifacts.write_text(
-        "\n".join(line for number, line in enumerate(lines, start=1) if number not in gone),
-        output,
-    )
+    artifacts.write_text(without_rows(read_text(hpoa), gone), output)
