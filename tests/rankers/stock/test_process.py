@@ -31,6 +31,13 @@ def test_an_exit_status_is_reported_with_the_last_words(tmp_path):
     assert len(failure.detail) < 500
 
 
+def test_a_stack_trace_is_cut_to_what_is_wrong(tmp_path):
+    trace = "java.io.IOException: no hp.json\n" + "\tat java.base/x.y(Z.java:1)\n" * 99
+    code = f"print({trace!r}, flush=True); raise SystemExit('stopped')"
+    failure = run_process(python(code), time_limit=30, log=tmp_path / "log")
+    assert "it printed: java.io.IOException: no hp.json stopped" in failure.detail
+
+
 def test_a_killed_program_is_an_exit_status_too(tmp_path):
     code = "import os; os.kill(os.getpid(), 9)"
     failure = run_process(python(code), time_limit=30, log=tmp_path / "log")

@@ -1,5 +1,6 @@
 """Whether all that a stock program needs is there. Light: the Snakefile asks it of every run."""
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -80,7 +81,7 @@ def find_java(name: str) -> str:
             todo="install one (conda-forge openjdk=17, Debian openjdk-17-jdk), run with "
             "'--sdm conda', or give its path as 'java:'",
         )
-    return found
+    return os.path.abspath(found)  # programs run in folders of their own
 
 
 def check_lirical(where: str, *, jar: str, data: str, java: str = "java", **_: Any) -> None:

@@ -141,6 +141,8 @@ def _wait(
 
 def _tail(log: Path) -> str:
     """End of a log on one line, ready to be appended to a message."""
-    text = log.read_bytes()[-4 * TAIL :].decode("utf-8", errors="replace")
+    text = log.read_bytes()[-100 * TAIL :].decode("utf-8", errors="replace")
+    # A Java stack trace begins with what is wrong and goes on with where.
+    text = re.sub(r"^\s+at .*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\s+", " ", text).strip()[-TAIL:]
     return f"; it printed: {text}" if text else "; it printed nothing"

@@ -253,6 +253,7 @@ def stock_stage(
     program.present("config, rankers")
     program.verify()
     world, gold = read_world(knowledge, corpus, hpoa)
+    state = state.resolve()  # programs run in folders of their own
     with _state(state):
         results, failed = rank_world(
             program,
