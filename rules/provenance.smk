@@ -44,12 +44,12 @@ rule rank_deletions:
             f"{RESULTS}/{{{{corpus}}}}/gold_ranks/{{{{ranker}}}}/{{condition}}.parquet",
             condition=DELETION_CONDITIONS,
         ),
-    wildcard_constraints:
-        ranker=RUN.native_pattern,
     log:
         "logs/{corpus}/rank_deletions/{ranker}.log",
     benchmark:
         "logs/benchmarks/{corpus}/rank_deletions/{ranker}.tsv"
+    wildcard_constraints:
+        ranker=RUN.native_pattern,
     conda:
         "../envs/base.yaml"
     threads: 8
