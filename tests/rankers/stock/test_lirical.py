@@ -205,7 +205,7 @@ def test_another_jar_is_not_executed(lirical, artifacts_of_tiny, tmp_path, finis
 
 
 def stage(program, folders, tmp_path):
-    """Start `rarefuse stock` in a process group of its own."""
+    """Start `rarefuse stock` in a process group of its own; its state folder is relative."""
     options = {"jar": program.jar, "sha256": program.sha256, "data": program.data}
     out = tmp_path / "out"
     printed = open(tmp_path / "printed", "w")  # noqa: SIM115
@@ -213,12 +213,12 @@ def stage(program, folders, tmp_path):
         [
             sys.executable, "-m", "rarefuse", "stock", "--method", "lirical-stock",
             "--options", json.dumps(options), "--knowledge", folders.knowledge,
-            "--corpus", folders.corpus, "--hpoa", folders.hpoa, "--state", tmp_path / "state",
+            "--corpus", folders.corpus, "--hpoa", folders.hpoa, "--state", "state",
             "--rankings", out / "rankings", "--gold-ranks", out / "gold_ranks",
             "--failures", out / "failures.parquet",
         ],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "src"), "LC_ALL": "C"},
-        stdout=printed, stderr=subprocess.STDOUT, start_new_session=True,
+        cwd=tmp_path, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
 
 
