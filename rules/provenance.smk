@@ -48,6 +48,8 @@ rule rank_deletions:
         "logs/{corpus}/rank_deletions/{ranker}.log",
     benchmark:
         "logs/benchmarks/{corpus}/rank_deletions/{ranker}.tsv"
+    wildcard_constraints:
+        ranker=RUN.native_pattern,
     conda:
         "../envs/base.yaml"
     threads: 8

@@ -27,6 +27,8 @@ rule rank:
         "logs/{corpus}/rank/{ranker}.log",
     benchmark:
         "logs/benchmarks/{corpus}/rank/{ranker}.tsv"
+    wildcard_constraints:
+        ranker=RUN.native_pattern,
     conda:
         "../envs/base.yaml"
     threads: 8

@@ -1,6 +1,8 @@
 """Fixtures that several folders use: the tiny corpus's knowledge, and hand-written gold ranks."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import polars as pl
@@ -121,3 +123,43 @@ def with_rankers():
         return Evaluation(**{**evaluation.__dict__, "rankers": list(rankers)})
 
     return changed
+
+
+def java_tool(name):
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"no {name} on this machine; install a Java development kit, 17 or newer")
+    return found
+
+
+def build_jar(sources, jar, main=None):
+    """Compile Java sources into a jar; where there is no compiler the test is skipped."""
+    classes = jar.with_suffix("")
+    subprocess.run([java_tool("javac"), "-encoding", "UTF-8", "-d", classes, *sources], check=True)
+    entry = ["--main-class", main] if main else []
+    subprocess.run(
+        [java_tool("jar"), "--create", "--file", jar, *entry, "-C", classes, "."], check=True
+    )
+    shutil.rmtree(classes)
+    return jar
+
+
+@pytest.fixture(scope="session")
+def lirical_jar(tmp_path_factory):
+    """A program with LIRICAL's command line and formats (tests/data/java)."""
+    folder = tmp_path_factory.mktemp("programme für Tests")  # a blank and a letter beyond ASCII
+    source = TINY.parent / "java" / "LiricalStandIn.java"
+    return build_jar([source], folder / "lirical-cli.jar", "LiricalStandIn")
+
+
+@pytest.fixture(scope="session")
+def phenol_jars(tmp_path_factory):
+    """Three jars named as phenol's artifacts; the first has the classes that the driver needs."""
+    folder = tmp_path_factory.mktemp("phenol jars")
+    sources = sorted((TINY.parent / "java" / "phenol").rglob("*.java"))
+    build_jar(sources, folder / "phenol-core-1.3.3.jar")
+    for name in ("phenol-io", "phenol-analysis"):
+        source = folder / f"Empty{name[7:]}.java"
+        source.write_text(f"final class Empty{name[7:]} {{}}\n")
+        build_jar([source], folder / f"{name}-1.3.3.jar")
+    return folder

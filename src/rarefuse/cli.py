@@ -140,6 +140,25 @@ def _rank(a: Arguments) -> None:
     )
 
 
+def _stock(a: Arguments) -> None:
+    from rarefuse.rankers.stock.run import stock_stage
+
+    _verify(a, a.hpoa)
+    stock_stage(
+        knowledge=a.knowledge,
+        corpus=a.corpus,
+        hpoa=a.hpoa,
+        method=a.method,
+        options=a.options,
+        depth=a.depth,
+        state=a.state,
+        rankings=a.rankings,
+        gold_ranks=a.gold_ranks,
+        failures=a.failures,
+        threads=a.threads,
+    )
+
+
 def _deletions(a: Arguments) -> None:
     from rarefuse.provenance.matching import deletions_stage
 
@@ -380,6 +399,24 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
             ),
             **_RANKER,
             "--depth": {"type": int, "default": 100, "help": "places to keep"},
+        },
+    ),
+    "stock": (
+        _stock,
+        "rank a corpus under both protocols with a stock program",
+        {
+            **_needed(
+                knowledge="folder",
+                corpus="folder",
+                hpoa="phenotype.hpoa",
+                state="folder for finished answers",
+                rankings="folder to write into",
+                gold_ranks="folder to write into",
+                failures="artifact to write",
+            ),
+            **_RANKER,
+            "--depth": {"type": int, "default": 100, "help": "places to keep"},
+            **_FROM_SOURCE,
         },
     ),
     "deletions": (

@@ -47,6 +47,7 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     for place, names in (
         ("evaluation.rankers", filled["evaluation"]["rankers"]),
         ("null_models.rankers", filled["null_models"]["rankers"]),
+        *(("stock_comparison.pairs", pair) for pair in filled["stock_comparison"]["pairs"]),
     ):
         for name in names:
             _refer(filled, place, name, filled["rankers"], "rankers")

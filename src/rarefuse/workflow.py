@@ -18,7 +18,8 @@ from rarefuse.codedigest import code_digest
 from rarefuse.config import check_config, load_schema
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
-from rarefuse.rankers.catalogue import METHODS, check_options, resolve_options
+from rarefuse.rankers.catalogue import METHODS, STOCK_METHODS, check_options, resolve_options
+from rarefuse.rankers.stock.presence import check_present
 from rarefuse.sources.registry import Source, find_source, load_registry
 
 PROTOCOLS = ("ordinary", "lopo")
@@ -118,13 +119,7 @@ class Run:
         folder = Path(self.corpus_path(corpus))
         if not folder.is_dir():
             return ""
-        digest = hashlib.sha256()
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                status = path.stat()
-                name = path.relative_to(folder).as_posix()
-                digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-        return digest.hexdigest()[:16]
+        return _fingerprint(folder)
 
     def corpus_options(self, corpus: str) -> str:
         """The reader's own options."""
@@ -154,6 +149,45 @@ class Run:
         """Digest of the code behind a ranker and of the stage that runs it."""
         return code_digest(stage, METHODS[self.ranker_method(ranker)][0])
 
+    @property
+    def stock_rankers(self) -> list[str]:
+        """Rankers that are outside programs, which have a rule of their own."""
+        return [
+            r for r, entry in self.config["rankers"].items() if entry["method"] in STOCK_METHODS
+        ]
+
+    @property
+    def stock_pattern(self) -> str:
+        """Regular expression of `stock_rankers`; it matches nothing where there are none."""
+        return "|".join(self.stock_rankers) or "(?!)"
+
+    @property
+    def native_pattern(self) -> str:
+        """Regular expression of every other ranker, variants included."""
+        return rf"(?!(?:{self.stock_pattern})/)[A-Za-z0-9_-]+(\.(seed\d+|uncapped))?"
+
+    def stock_fingerprint(self, ranker: str) -> str:
+        """Digest of names, sizes and times of the files of a stock program."""
+        entry = self.config["rankers"][ranker]
+        folders = [entry[key] for key in ("data", "jars") if key in entry]
+        return "-".join(_fingerprint(Path(folder)) for folder in folders)
+
+    def check_stock(self) -> None:
+        """Raise `InputError` unless what the stock programs in use need is there."""
+        pairs = self.config["stock_comparison"]["pairs"]
+        used = {*self.config["evaluation"]["rankers"], *(r for pair in pairs for r in pair)}
+        for ranker in self.stock_rankers:
+            if ranker in self.config["matched_deletion"]["rankers"]:
+                raise InputError(
+                    "a stock program cannot rank with other deletions than LOPO's",
+                    where="config, matched_deletion.rankers",
+                    found=ranker,
+                    expected="rankers of this package",
+                    todo="take it out of the list",
+                )
+            if ranker in used:
+                check_present(ranker, *resolve_options(ranker, self.config["rankers"]))
+
     def table_rankers(self, table: str) -> list[str]:
         """Rankers that a table is about."""
         if table in (
@@ -174,13 +208,16 @@ class Run:
         if table == "query_cap":
             ranker = self.config["query_cap"]["ranker"]
             return [ranker, f"{ranker}.uncapped"]
+        if table == "stock_comparison":
+            pairs = self.config["stock_comparison"]["pairs"]
+            return list(dict.fromkeys(ranker for pair in pairs for ranker in pair))
         return []
 
     def table_inputs(self, corpus: str, table: str) -> list[str]:
         """Artifacts that a table reads besides cases, splits and annotations."""
         folder = f"{self.results}/{corpus}"
         kinds = ["gold_ranks"]
-        if table in ("ties", "unchanged"):
+        if table in ("ties", "unchanged", "stock_comparison"):
             kinds.append("rankings")
         protocols = list(PROTOCOLS)
         extra: list[str] = []
@@ -193,6 +230,21 @@ class Run:
             settings = self.config["cross_corpus"]
             extra = [f"{self.results}/{name}/cases.parquet" for name in settings["corpora"]]
             extra.append(self.resource(settings["disease_map"]))
+        if table == "stock_comparison":
+            rankers = self.table_rankers(table)
+            if not rankers:
+                raise InputError(
+                    "there is no stock program to compare with",
+                    where="config, stock_comparison.pairs",
+                    found="no pair",
+                    expected="pairs such as [lirical, lirical-stock]",
+                    todo="configure a stock program as docs/rankers.md says, and name the pair",
+                )
+            extra = [
+                f"{folder}/rankings/{ranker}/failures.parquet"
+                for ranker in rankers
+                if ranker in self.stock_rankers
+            ]
         return extra + [
             f"{folder}/{kind}/{ranker}/{protocol}.parquet"
             for kind in kinds
@@ -221,6 +273,8 @@ class Run:
         }
         if table == "split_sensitivity":
             options["options"] = self.split_options()
+        if table == "stock_comparison":
+            options["options"] = {"pairs": self.config["stock_comparison"]["pairs"]}
         if table == "cross_corpus":
             settings = self.config["cross_corpus"]
             options["options"] = {
@@ -353,4 +407,16 @@ def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
     for ranker in checked["rankers"]:
         method, options = resolve_options(ranker, checked["rankers"])
         check_options(ranker, method, options)
+    run.check_stock()
     return run
+
+
+def _fingerprint(folder: Path) -> str:
+    """Digest of names, sizes and times of the files below a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            status = path.stat()
+            name = path.relative_to(folder).as_posix()
+            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:16]

@@ -94,6 +94,22 @@ def without_rows(lines: Sequence[str], rows: Iterable[int]) -> str:
     return "\n".join(line for number, line in enumerate(lines, start=1) if number not in gone)
 
 
+def exclusive_rows(relations: pl.DataFrame, publications: Iterable[str]) -> dict[str, list[int]]:
+    """Rows of ``phenotype.hpoa`` that LOPO takes away, for each of a set of publications.
+
+    Returns
+    -------
+    dict
+        Publication → line numbers, ascending; empty where it supports nothing alone.
+    """
+    rows: dict[str, list[int]] = {publication: [] for publication in publications}
+    alone = relations.filter(pl.col("pmids").list.len() == 1)
+    for publication, numbers in alone.select(pl.col("pmids").list.first(), "rows").iter_rows():
+        if publication in rows:
+            rows[publication] += numbers
+    return {publication: sorted(numbers) for publication, numbers in rows.items()}
+
+
 def lopo_stage(*, cases: Path, relations: Path, output: Path) -> None:
     """Write `REMOVED` for the publications of a corpus."""
     publications = pl.read_parquet(cases, columns=["publication_id"]).to_series()

@@ -18,5 +18,6 @@ TABLES = {
     "matched_deletion": ("rarefuse.provenance.matched", "matched_deletion_table"),
     "cross_corpus": ("rarefuse.provenance.cross_corpus", "cross_corpus_table"),
     "split_sensitivity": ("rarefuse.provenance.variants", "split_sensitivity_table"),
+    "stock_comparison": ("rarefuse.provenance.stock", "stock_table"),
 }
 """Table → module and function."""

@@ -18,8 +18,13 @@ METHODS = {
     "phenomizer": ("rarefuse.rankers.phenomizer", "Phenomizer"),
     "nb-lr": ("rarefuse.rankers.likelihood", "NaiveBayes"),
     "lirical": ("rarefuse.rankers.lirical", "Lirical"),
+    "lirical-stock": ("rarefuse.rankers.stock.lirical", "LiricalStock"),
+    "phenomizer-java": ("rarefuse.rankers.stock.phenomizer", "PhenomizerJava"),
 }
 """Method → module and class."""
+
+STOCK_METHODS = ("lirical-stock", "phenomizer-java")
+"""Methods that run an outside program (`rarefuse.rankers.stock.run.StockProgram`)."""
 
 
 def resolve_options(
@@ -66,6 +71,13 @@ def resolve_options(
             expected=f"one of {', '.join(sorted(METHODS))}",
             todo="correct the method",
         )
+    if method in STOCK_METHODS and variant:
+        raise InputError(
+            "a stock program has no variants",
+            where="requested results",
+            found=ranker,
+            expected=base,
+        )
     if variant == "uncapped":
         options["max_query_size"] = None
     elif variant.startswith("seed") and variant[4:].isdigit():
@@ -97,24 +109,34 @@ def check_options(ranker: str, method: str, options: Mapping[str, Any]) -> None:
         for node in module_tree(module).body
         if isinstance(node, ast.ClassDef) and node.name == name
     )
-    allowed = [
-        node.target.id
+    fields = {
+        node.target.id: node.value is not None
         for node in body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    ]
+    }
     for option in options:
-        if option not in allowed:
+        if option not in fields:
             raise InputError(
                 f"the ranking method '{method}' has no such option",
                 where=f"config, rankers.{ranker}",
                 found=option,
-                expected=", ".join(allowed) or "no option",
+                expected=", ".join(fields) or "no option",
                 todo="correct the config",
             )
+    missing = [field for field, has_default in fields.items() if not has_default]
+    if absent := [field for field in missing if field not in options]:
+        raise InputError(
+            f"the ranking method '{method}' needs more options",
+            where=f"config, rankers.{ranker}",
+            found=", ".join(options) or "no option",
+            expected=f"also {', '.join(absent)}",
+            todo="add them; docs/rankers.md shows an entry",
+        )
 
 
 def make_ranker(method: str, options: Mapping[str, Any]) -> Any:
     """Build the ranker of a method, its options checked."""
     check_options(method, method, options)
     module, name = METHODS[method]
-    return getattr(importlib.import_module(module), name)(**options)
+    plain = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    return getattr(importlib.import_module(module), name)(**plain)

@@ -25,6 +25,7 @@ SYSTEMS = {
     "nb-lr": "Naive Bayes",
     "nb-lr-excluded": "Naive Bayes, excluded terms too",
     "lirical": "LIRICAL",
+    "lirical-stock": "LIRICAL (stock program)",
 }
 PROTOCOLS = {
     BEFORE: "Before\u00a0LOPO",

@@ -1,0 +1,40 @@
+"""What a stock program is run on: the cases as systems may see them, and the annotation release."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from rarefuse.annotations.knowledge import Knowledge
+from rarefuse.rankers.base import Queries
+
+
+@dataclass(frozen=True)
+class World:
+    """Cases and annotations.
+
+    Parameters
+    ----------
+    knowledge : Knowledge
+        Ontology, candidates, profiles, information content.
+    queries : Queries
+        Rankable cases, by publication.
+    relations : polars.DataFrame
+        `RELATIONS` of the release.
+    removed : polars.DataFrame
+        What LOPO removes for each publication (`REMOVED`).
+    hpoa_text : str
+        The release's ``phenotype.hpoa``, unpacked.
+    """
+
+    knowledge: Knowledge
+    queries: Queries
+    relations: pl.DataFrame
+    removed: pl.DataFrame
+    hpoa_text: str
+
+    @cached_property
+    def hpoa_digest(self) -> str:
+        """SHA-256 of the release's text."""
+        return hashlib.sha256(self.hpoa_text.encode()).hexdigest()
