@@ -13,6 +13,7 @@ include: "rules/sources.smk"
 include: "rules/annotations.smk"
 include: "rules/corpus.smk"
 include: "rules/rankers.smk"
+include: "rules/llm.smk"
 include: "rules/provenance.smk"
 include: "rules/report.smk"
 

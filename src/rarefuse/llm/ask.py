@@ -49,9 +49,7 @@ def arm_digest(entry: Mapping[str, Any]) -> str:
     entry : mapping
         The arm's entry in the config.
     """
-    return digest(
-        {"prompt": template_digest(), "decoding": DECODING, "model": identity(entry)}
-    )
+    return digest({"prompt": template_digest(), "decoding": DECODING, "model": identity(entry)})
 
 
 def status_of(answer: Answer) -> str:
@@ -131,7 +129,7 @@ def ask(
     options = backend_options(entry)
     if folder is not None:
         options["model"] = str(folder)
-    backend = make_backend(entry["backend"], arm, options)
+    backend = make_backend(entry["backend"], options)
     # The bar shows rate and remaining time; a log gets a line every ten seconds at most.
     bar = tqdm(total=len(todo), desc=arm, unit="case", file=sys.stderr, mininterval=10.0)
     with shards, bar:

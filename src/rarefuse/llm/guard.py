@@ -106,7 +106,9 @@ def _findings(
         found.append(f"{odd} lines that are neither the template's nor a canonical label")
     text = "\n".join(free)
     found += [what for what, pattern in _TELLING.items() if pattern.search(text)]
-    found += sorted({f"the case's {kind}" for kind, value in secrets if contains(text, value, kind)})
+    found += sorted(
+        {f"the case's {kind}" for kind, value in secrets if contains(text, value, kind)}
+    )
     return found
 
 

@@ -2,10 +2,9 @@
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rarefuse.errors import InputError
 from rarefuse.llm.catalogue import BACKENDS
 from rarefuse.llm.prompt import Prompt
 
@@ -57,33 +56,17 @@ class Backend(Protocol):
         ...
 
 
-def make_backend(name: str, arm: str, options: Mapping[str, Any]) -> Backend:
+def make_backend(name: str, options: Mapping[str, Any]) -> Backend:
     """Build the back end of an arm.
 
     Parameters
     ----------
     name : str
         Key of `BACKENDS`.
-    arm : str
-        The arm's id, for messages.
     options : mapping
-        Fields of the back end's class.
+        Fields of the back end's class, checked by `rarefuse.llm.catalogue.check_arm`.
 
-    Raises
-    ------
-    InputError
-        On an option that the back end does not have, or one that it needs.
     """
     module, kind = BACKENDS[name]
-    made = getattr(importlib.import_module(module), kind)
-    known = {field.name for field in fields(made)}
-    if unknown := sorted(options.keys() - known):
-        raise InputError(
-            f"the back end '{name}' has no such option",
-            where=f"config, llms.{arm}",
-            found=", ".join(unknown),
-            expected=", ".join(sorted(known)),
-            todo="correct the config",
-        )
-    backend: Backend = made(**options)
+    backend: Backend = getattr(importlib.import_module(module), kind)(**options)
     return backend

@@ -9,7 +9,7 @@ import asyncio
 import json
 import os
 import random
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -123,9 +123,11 @@ class OpenAI:
             )
         return key
 
-    async def _stream(self, prompts: Sequence[Prompt], key: str | None) -> AsyncIterator[Answer]:
+    async def _stream(self, prompts: Sequence[Prompt], key: str | None) -> AsyncGenerator[Answer]:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        limiter = AsyncLimiter(1, 60.0 / self.requests_per_minute if self.requests_per_minute else 1)
+        limiter = AsyncLimiter(
+            1, 60.0 / self.requests_per_minute if self.requests_per_minute else 1
+        )
         waiting = iter(prompts)
         failed_in_a_row = 0
         async with aiohttp.ClientSession(
@@ -141,9 +143,7 @@ class OpenAI:
             running = {begin(prompt) for prompt in islice(waiting, self.concurrency)}
             try:
                 while running:
-                    done, running = await asyncio.wait(
-                        running, return_when=asyncio.FIRST_COMPLETED
-                    )
+                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     # Answers first: what came is kept even if another case stops the run.
                     for task in sorted(done, key=lambda task: task.exception() is not None):
                         answer = task.result()
@@ -253,7 +253,9 @@ class OpenAI:
             raise _Failed(reason)  # the request itself: asking again changes nothing
         after = _seconds(retry_after)
         if after > self.longest_wait_s:
-            raise _NotNow(f"{reason}; the server asks to wait longer than {self.longest_wait_s:g} s")
+            raise _NotNow(
+                f"{reason}; the server asks to wait longer than {self.longest_wait_s:g} s"
+            )
         raise _TryAgain(reason, after)
 
 
