@@ -32,8 +32,8 @@ _ID_ONLY = re.compile(_CURIE, re.IGNORECASE)
 _ID_BEHIND = re.compile(rf"(?P<name>.*?\S)\s*[(\[]\s*{_CURIE}\s*[)\]]\s*", re.IGNORECASE)
 
 _BLOCKS = tuple(
-    (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
-    for opening, closing in (
+    tuple(re.compile(marker, re.IGNORECASE | re.MULTILINE) for marker in markers)
+    for markers in (
         (r"<think(?:ing)?>", r"</think(?:ing)?>"),
         (r"<thoughts?>", r"</thoughts?>"),
         (r"<reason(?:ing)?>", r"</reason(?:ing)?>"),
@@ -44,10 +44,7 @@ _BLOCKS = tuple(
         (r"^## Thinking\b", r"^## Final Response\b"),  # HuatuoGPT
     )
 )
-_BLOCKS = tuple(
-    (re.compile(o.pattern, o.flags | re.MULTILINE), re.compile(c.pattern, c.flags | re.MULTILINE))
-    for o, c in _BLOCKS
-)
+"""What opens and what closes a block of reasoning, by the models that write it."""
 
 
 @dataclass(frozen=True)
