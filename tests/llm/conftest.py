@@ -1,12 +1,22 @@
 """A real HTTP server on loopback that behaves as it is told, and a corpus to ask about."""
 
 import json
+import shutil
 import threading
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import polars as pl
 import pytest
+
+from rarefuse.annotations.build import annotations_stage
+from rarefuse.corpus.audit import audit_stage
+from rarefuse.corpus.readers import corpus_stage
+from rarefuse.corpus.splits import splits_stage
+from rarefuse.corpus.view import view_stage
+from rarefuse.llm.ask import ask_stage
+from rarefuse.ontology.obo import ontology_stage
 
 TEN = "\n".join(f"{i}. Disease number {i}" for i in range(1, 11))
 
@@ -94,3 +104,49 @@ def server():
         yield server
         server.shutdown()
         thread.join()
+
+
+class Corpus:
+    """Artifacts of a corpus, and the stage that asks about it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        names = ("view", "audit", "cases", "withheld", "diseases", "terms", "aliases")
+        self.artifacts = {name: folder / f"{name}.parquet" for name in names}
+
+    def ask(self, output, **entry):
+        """Ask and return what stands in `output`."""
+        ask_stage(**self.artifacts, arm="arm", entry=entry, output=output)
+        return pl.read_parquet(output)
+
+
+@pytest.fixture(scope="session")
+def made_corpus(tiny, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    at = lambda name: folder / f"{name}.parquet"  # noqa: E731
+    ontology = {"terms": at("terms"), "aliases": at("aliases")}
+    ontology_stage(obo=tiny / "tiny.obo", **ontology)
+    annotations_stage(
+        hpoa=tiny / "tiny.hpoa", annotations=at("annotations"), diseases=at("diseases"),
+        relations=at("relations"), information_content_path=at("information_content"),
+        problems=at("problems"), keep_zero_frequency=True, **ontology,
+    )  # fmt: skip
+    corpus_stage(
+        name="tiny", reader="phenopackets", source=tiny / "phenopackets", options={},
+        cases=at("cases"), skipped=at("skipped"), withheld=at("withheld"), **ontology,
+    )  # fmt: skip
+    view_stage(cases=at("cases"), view=at("view"), **ontology)
+    options = {"seed": 1, "fractions": [0.5, 0.2, 0.3], "publications": None, "n_cases": None,
+               "tolerance": 0.01}  # fmt: skip
+    splits_stage(cases=at("cases"), options=options, splits=at("splits"))
+    audit_stage(
+        view=at("view"), cases=at("cases"), withheld=at("withheld"), splits=at("splits"),
+        diseases=at("diseases"), output=at("audit"), **ontology,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def corpus(made_corpus, tmp_path):
+    """The tiny corpus, 15 cases, in a folder of the test's own."""
+    return Corpus(shutil.copytree(made_corpus, tmp_path / "corpus"))

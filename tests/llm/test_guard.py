@@ -35,7 +35,7 @@ def check(tiny_ontology):
         "excluded": terms[2:],
         "excluded_labels": [label[term] for term in terms[2:]],
     }
-    blank = {column: None for column in CASES.names}
+    blank = dict.fromkeys(CASES.names)
     cases = pl.DataFrame(
         [{**blank, "case_id": "0a", "gold_id": "OMIM:154700"}], schema=CASES.dtypes
     )
