@@ -17,7 +17,6 @@ from rarefuse.llm.ask import arm_digest, status_of
 from rarefuse.llm.backends.base import Answer
 from rarefuse.llm.names import names_of
 from rarefuse.llm.table import arm_rows
-from rarefuse.workflow import as_json
 
 KEY = "sk-planted-0123456789"
 N = 15
@@ -176,13 +175,6 @@ def test_a_failed_audit_stops_the_run(corpus, server, entry, output):
     assert not server.asked
 
 
-def command(corpus, entry, output):
-    options = [
-        part for name, path in corpus.artifacts.items() for part in (f"--{name}", str(path))
-    ]  # fmt: skip
-    return ["ask", "arm", "--options", as_json(entry), "--output", str(output), *options]
-
-
 def test_a_killed_job_loses_one_shard_at_most(corpus, server, entry, output):
     entry |= {"concurrency": 1}
     enough = 10
@@ -194,7 +186,7 @@ def test_a_killed_job_loses_one_shard_at_most(corpus, server, entry, output):
 
     server.behave = behave
     job = subprocess.Popen(
-        [sys.executable, "-m", "rarefuse", *command(corpus, entry, output)],
+        [sys.executable, "-m", "rarefuse", *corpus.command(entry, output)],
         env=os.environ, stderr=subprocess.PIPE,
     )  # fmt: skip
     while sum(server.answered.values()) < enough:
@@ -247,10 +239,10 @@ def test_a_planted_key_is_in_no_file_and_no_log(
 
     server.behave = behave
     entry |= {"api_key_env": "PLANTED_KEY"}
-    assert main(command(corpus, entry, output)) == 0
+    assert main(corpus.command(entry, output)) == 0
     assert server.keys[0] == f"Bearer {KEY}"
     server.behave = lambda handler, request, nth: handler.answer({"error": KEY}, 403)
-    assert main(command(corpus, entry, output)) == 2
+    assert main(corpus.command(entry, output)) == 2
     printed = "".join(capfd.readouterr())
     assert "turns every request away" in printed
     assert KEY not in printed

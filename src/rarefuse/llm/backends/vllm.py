@@ -91,6 +91,8 @@ class Vllm:
         os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
+        # As many threads as OMP_NUM_THREADS says; bound, it keeps a core of two for itself.
+        os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
         if self.tensor_parallel_size == 1:
             # In this process, so that nothing outlives a killed job.
             os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
