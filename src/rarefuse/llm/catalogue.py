@@ -59,13 +59,14 @@ def check_arm(arm: str, entry: Mapping[str, Any]) -> None:
                 expected=", ".join(known),
                 todo="correct the config",
             )
-    places = ("model",) if backend == "openai" else ("model", "source")
-    if sum(place in entry for place in places) != 1:
+    needed = "'model'" if backend == "openai" else "'model' or 'source'"
+    named = [place for place in ("model", "source") if place in entry]
+    if len(named) != 1 or (backend == "openai" and named != ["model"]):
         raise InputError(
             "an arm needs one model",
             where=where,
-            found=", ".join(place for place in places if place in entry) or "none",
-            expected=" or ".join(f"'{place}'" for place in places),
+            found=", ".join(named) or "none",
+            expected=needed,
             todo="name the model (an id or a folder), or a GGUF file of the source registry",
         )
     if backend == "openai":
