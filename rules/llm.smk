@@ -43,7 +43,7 @@ rule ask:
         arm="|".join(map(re.escape, RUN.asked_arms)) or "(?!)",
     conda:
         "../envs/vllm.yaml"
-    threads: 8
+    threads: lambda wc: RUN.arm_threads(wc.arm)
     resources:
         mem_mb=16000,
         gpu=lambda wc: RUN.arm_gpus(wc.arm),

@@ -187,6 +187,10 @@ class Run:
         shared = entry.get("tensor_parallel_size", 1) if entry["backend"] == "vllm" else 0
         return int(entry.get("gpus", shared))
 
+    def arm_threads(self, arm: str) -> int:
+        """Threads that an arm can use; a server does the work of those behind one."""
+        return 8 if self.config["llms"][arm]["backend"] == "vllm" else 1
+
     def arm_attempts(self, corpus: str, arm: str) -> str:
         """How many runs left cases of an arm without an answer; see `rarefuse.llm.ask`."""
         path = Path(self.results, corpus, "llm", arm, "attempts")

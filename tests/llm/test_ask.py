@@ -282,7 +282,7 @@ def test_what_an_answer_is(answer, status):
 
 def test_what_makes_another_arm_of_it():
     entry = {"backend": "vllm", "model": "m", "dtype": "bfloat16"}
-    same = [{"max_cases": 3}, {"note": "n"}, {"gpus": 2}, {"family": "f"}, {"batch": 1},
+    same = [{"max_cases": 3}, {"note": "n"}, {"gpus": 2}, {"family": "f"}, {"shard_size": 1},
             {"tensor_parallel_size": 4}]  # fmt: skip
     other = [{"dtype": "float16"}, {"quantization": "awq"}, {"revision": "main"}, {"model": "n"},
              {"chat_template_kwargs": {"thinking_mode": "off"}}, {"sha256": "0" * 64}]  # fmt: skip

@@ -103,7 +103,7 @@ def test_embedded_cases_offline(model, embedded, tmp_path):
     ).write_parquet(path)
     output = tmp_path / "llm" / "arm" / "completions.parquet"
     entry = {"backend": "vllm", "source": "s", "dtype": "bfloat16", "enforce_eager": True,
-             "max_cases": N + 1, "shard_size": 16, "batch": 16}  # fmt: skip
+             "max_cases": N + 1, "shard_size": 16}  # fmt: skip
     frame, _ = run(embedded, entry, output, "--model", str(model))
     check_answers(frame, N)
     counts = Counter(frame["status"].to_list())

@@ -133,7 +133,7 @@ def ask(
     # The bar shows rate and remaining time; a log gets a line every ten seconds at most.
     bar = tqdm(total=len(todo), desc=arm, unit="case", file=sys.stderr, mininterval=10.0)
     with shards, bar:
-        for answer in backend.answers(list(todo.values())):
+        for answer in backend.answers(list(todo.values()), shards.size):
             prompt = todo.pop(answer.case_id)
             answers[answer.case_id] = answer
             if answer.failure is None:

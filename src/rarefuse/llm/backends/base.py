@@ -45,8 +45,15 @@ class Answer:
 class Backend(Protocol):
     """Asks one model."""
 
-    def answers(self, prompts: Sequence[Prompt]) -> Iterator[Answer]:
+    def answers(self, prompts: Sequence[Prompt], batch: int) -> Iterator[Answer]:
         """Ask about every case and give each answer once, as it comes, in any order.
+
+        Parameters
+        ----------
+        prompts : sequence of Prompt
+            All to be asked.
+        batch : int
+            Answers that the caller writes at once: no more may be held back here.
 
         Raises
         ------

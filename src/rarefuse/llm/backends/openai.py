@@ -95,8 +95,8 @@ class OpenAI:
     give_up_after: int = 20
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
-    def answers(self, prompts: Sequence[Prompt]) -> Iterator[Answer]:
-        """Ask `concurrency` cases at a time; see `Backend`."""
+    def answers(self, prompts: Sequence[Prompt], batch: int = 1) -> Iterator[Answer]:
+        """Ask `concurrency` cases at a time, and hold nothing back; see `Backend`."""
         stream = self._stream(prompts, self._key())
 
         async def following() -> Answer | None:

@@ -30,8 +30,6 @@ class Vllm:
         Run without compiled graphs: slower on a GPU, needed on the CPU.
     chat_template_kwargs : mapping
         What the model's chat template takes, to switch thinking off.
-    batch : int
-        Prompts handed over at once; as many at most are lost when the job is killed.
     """
 
     model: str
@@ -42,9 +40,8 @@ class Vllm:
     gpu_memory_utilization: float = 0.9
     enforce_eager: bool = False
     chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    batch: int = 64
 
-    def answers(self, prompts: Sequence[Prompt]) -> Iterator[Answer]:
+    def answers(self, prompts: Sequence[Prompt], batch: int) -> Iterator[Answer]:
         """Load the model and answer batch after batch; see `Backend`."""
         engine, sampling = self._load()
         tokenizer = engine.get_tokenizer()
@@ -68,8 +65,8 @@ class Vllm:
             else:
                 reason = f"prompt longer than the context of {DECODING['context']} tokens"
                 yield Answer(prompt.case_id, prompt_tokens=len(ids), failure=reason, final=True)
-        for start in range(0, len(fitting), self.batch):
-            part = fitting[start : start + self.batch]
+        for start in range(0, len(fitting), batch):
+            part = fitting[start : start + batch]
             outputs = engine.chat(
                 [prompt.messages for prompt in part],
                 sampling,
