@@ -19,7 +19,7 @@ rule prepare_model:
         registry=RUN.registry_path,
         code=code_digest("rarefuse.llm.prepare"),
     shell:
-        "python -m rarefuse prepare-model --gguf {input:q} --source-id {wildcards.source}"
+        "OMP_WAIT_POLICY=PASSIVE python -m rarefuse prepare-model --gguf {input:q} --source-id {wildcards.source}"
         " --registry {params.registry} --output {output} 2>&1 | tee {log} >&2"
 
 
@@ -54,7 +54,8 @@ rule ask:
         model=lambda wc, input: f"--model {input.model}" if input.model else "",
         code=lambda wc: RUN.arm_code(wc.arm),
     shell:
-        "OMP_NUM_THREADS={threads} POLARS_MAX_THREADS={threads}"
+        # Threads that wait let others run: spinning ones halt each other on a busy machine.
+        "OMP_NUM_THREADS={threads} OMP_WAIT_POLICY=PASSIVE POLARS_MAX_THREADS={threads}"
         " python -m rarefuse ask {wildcards.arm} --options {params.options:q} {params.model}"
         " --view {input.view} --audit {input.audit} --cases {input.cases}"
         " --withheld {input.withheld} --diseases {input.diseases}"

@@ -34,8 +34,8 @@ N = 32
 CPU = {
     **os.environ,
     "OMP_NUM_THREADS": str(os.cpu_count()),
+    "OMP_WAIT_POLICY": "PASSIVE",
     "VLLM_CPU_KVCACHE_SPACE": "1",
-    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "VLLM_NO_USAGE_STATS": "1",
 }
 
@@ -141,7 +141,8 @@ class VllmServer:
                 [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1",
                  "--port", str(self.port), "--model", str(self.model), "--served-model-name", "m",
                  "--dtype", "bfloat16", "--enforce-eager", "--max-model-len", "4096"],
-                env=CPU, stdout=log, stderr=log, start_new_session=True,
+                env={**CPU, "VLLM_CPU_OMP_THREADS_BIND": "nobind"},
+                stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
