@@ -419,7 +419,7 @@ def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
     for arm in run.asked_arms:
         entry = checked["llms"][arm]
         check_arm(arm, entry)
-        if "source" in entry:
+        if arm in run.arms and "source" in entry:
             run.source(entry["source"])
     for ranker in checked["rankers"]:
         method, options = resolve_options(ranker, checked["rankers"])

@@ -104,6 +104,12 @@ def test_mistakes(config, change, message):
         configured_run(config, SCHEMA)
 
 
+def test_a_source_counts_where_its_arm_is_asked(config):
+    config["llms"]["smollm2-135m"]["source"] = "no-such"
+    config["evaluation"]["llms"] = []
+    configured_run(config, SCHEMA)
+
+
 def test_an_arm_that_is_not_there(config):
     config["evaluation"]["llms"] = ["gpt-9"]
     with pytest.raises(InputError, match="not under 'llms:'"):
