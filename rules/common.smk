@@ -1,6 +1,7 @@
 # The checked config of this run, and what every rule file uses of it.
 # Nothing here may import numpy, polars or torch: every job parses this file again.
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -28,6 +29,7 @@ CONFIG, CORPUS, RESULTS, KNOWLEDGE = RUN.config, RUN.corpus, RUN.results, RUN.kn
 wildcard_constraints:
     corpus="|".join(CONFIG["corpora"]),
     ranker=r"[A-Za-z0-9_-]+(\.(seed\d+|uncapped))?",
+    arm=r"[A-Za-z0-9._-]+",
     table=r"\w+",
     publication=r"PMID_\d+",
 

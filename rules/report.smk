@@ -5,7 +5,7 @@ rule report:
     input:
         tables=expand(
             f"{RESULTS}/{{{{corpus}}}}/tables/{{table}}.parquet",
-            table=CONFIG["evaluation"]["tables"],
+            table=RUN.tables,
         ),
         skipped=rules.cases.output.skipped,
         problems=rules.annotations.output.problems,

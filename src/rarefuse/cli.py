@@ -179,6 +179,37 @@ def _rank_deletions(a: Arguments) -> None:
     )
 
 
+def _prepare_model(a: Arguments) -> None:
+    from rarefuse.llm.prepare import prepare_model
+
+    _verify(a, a.gguf)
+    prepare_model(a.gguf, a.output)
+
+
+def _ask(a: Arguments) -> None:
+    from rarefuse.llm.ask import ask_stage
+
+    ask_stage(
+        view=a.view,
+        audit=a.audit,
+        cases=a.cases,
+        withheld=a.withheld,
+        diseases=a.diseases,
+        terms=a.terms,
+        aliases=a.aliases,
+        arm=a.arm,
+        entry=a.options,
+        model=a.model,
+        output=a.output,
+    )
+
+
+def _parse_answers(a: Arguments) -> None:
+    from rarefuse.llm.names import names_stage
+
+    names_stage(completions=a.completions, output=a.output)
+
+
 def _table(a: Arguments) -> None:
     from rarefuse.evaluation.base import Evaluation
     from rarefuse.evaluation.stage import table_stage
@@ -436,6 +467,34 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
             ),
             **_RANKER,
         },
+    ),
+    "prepare-model": (
+        _prepare_model,
+        "unpack a GGUF model into a folder that vLLM loads",
+        {**_needed(gguf="GGUF file", output="folder to write"), **_FROM_SOURCE},
+    ),
+    "ask": (
+        _ask,
+        "ask a language model about a corpus",
+        {
+            "arm": {"type": str, "help": "arm"},
+            **_needed(
+                view="artifact view",
+                audit="artifact audit",
+                cases="artifact cases",
+                withheld="artifact withheld",
+                diseases="artifact diseases",
+                output="artifact to write; shards are kept beside it",
+            ),
+            **_ONTOLOGY,
+            "--model": {"help": "folder of a prepared model"},
+            "--options": _OPTIONS,
+        },
+    ),
+    "parse": (
+        _parse_answers,
+        "read the names in an arm's answers",
+        _needed(completions="artifact completions", output="artifact to write"),
     ),
     "table": (
         _table,

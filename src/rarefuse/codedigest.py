@@ -71,6 +71,26 @@ def module_tree(module: str) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def class_fields(module: str, name: str) -> dict[str, bool]:
+    """Annotated fields of a class of this package, such as a dataclass's, read from its source.
+
+    Returns
+    -------
+    dict
+        Field → whether it has a default.
+    """
+    (body,) = (
+        node.body
+        for node in module_tree(module).body
+        if isinstance(node, ast.ClassDef) and node.name == name
+    )
+    return {
+        node.target.id: node.value is not None
+        for node in body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+
+
 @cache
 def _imports(module: str) -> tuple[str, ...]:
     found = []

@@ -51,6 +51,8 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     ):
         for name in names:
             _refer(filled, place, name, filled["rankers"], "rankers")
+    for name in filled["evaluation"]["llms"]:
+        _refer(filled, "evaluation.llms", name, filled["llms"], "llms")
     for name, corpus in filled["corpora"].items():
         if ("source" in corpus) == ("path" in corpus):
             raise InputError(
@@ -107,6 +109,15 @@ def _explain(error: jsonschema.ValidationError) -> InputError:
             expected=f"one of {', '.join(known)}",
             todo="correct the spelling or remove the key; workflow/schemas/config.schema.yaml "
             "describes every key",
+        )
+    if place.endswith(".api_key_env"):
+        # Whoever writes a key there by mistake does not want to read it again in a log.
+        return InputError(
+            "the config has something else where the name of an environment variable belongs",
+            where=where,
+            found="not shown, it may be a key",
+            expected="letters, digits and '_', the name of the variable that holds the key",
+            todo="put the key into the environment, and the variable's name here",
         )
     if error.validator in ("pattern", "not") and "propertyNames" in error.absolute_schema_path:
         return InputError(

@@ -18,6 +18,7 @@ from rarefuse.codedigest import code_digest
 from rarefuse.config import check_config, load_schema
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
+from rarefuse.llm.catalogue import BACKENDS, check_arm
 from rarefuse.rankers.catalogue import METHODS, STOCK_METHODS, check_options, resolve_options
 from rarefuse.rankers.stock.presence import check_present
 from rarefuse.sources.registry import Source, find_source, load_registry
@@ -188,6 +189,56 @@ class Run:
             if ranker in used:
                 check_present(ranker, *resolve_options(ranker, self.config["rankers"]))
 
+    @property
+    def arms(self) -> list[str]:
+        """Language models in the report."""
+        return list(self.config["evaluation"]["llms"])
+
+    @property
+    def asked_arms(self) -> list[str]:
+        """Language models that a back end asks."""
+        return [arm for arm, entry in self.config["llms"].items() if entry["backend"] in BACKENDS]
+
+    def arm_model(self, arm: str) -> list[str]:
+        """Folder of an arm's prepared model, if it is made from a source of the registry."""
+        entry = self.config["llms"][arm]
+        return [f"{self.results}/models/{entry['source']}"] if "source" in entry else []
+
+    def arm_options(self, arm: str) -> str:
+        """Slice of the configuration that an arm's answers depend on.
+
+        Not its family, its note and the GPUs it gets.
+        """
+        entry = self.config["llms"][arm]
+        options = {k: v for k, v in entry.items() if k not in ("family", "note", "gpus")}
+        if "source" in entry:
+            options["sha256"] = self.source(entry["source"]).sha256
+        return as_json(options)
+
+    def arm_gpus(self, arm: str) -> int:
+        """GPUs that an arm gets."""
+        entry = self.config["llms"][arm]
+        shared = entry.get("tensor_parallel_size", 1) if entry["backend"] == "vllm" else 0
+        return int(entry.get("gpus", shared))
+
+    def arm_threads(self, arm: str) -> int:
+        """Threads that an arm can use; a server does the work of those behind one."""
+        return 8 if self.config["llms"][arm]["backend"] == "vllm" else 1
+
+    def arm_attempts(self, corpus: str, arm: str) -> str:
+        """How many runs left cases of an arm without an answer; see `rarefuse.llm.ask`."""
+        path = Path(self.results, corpus, "llm", arm, "attempts")
+        return path.read_text(encoding="utf-8").strip() if path.exists() else "0"
+
+    def arm_code(self, arm: str) -> str:
+        """Digest of the code that asks an arm."""
+        return code_digest("rarefuse.llm.ask", BACKENDS[self.config["llms"][arm]["backend"]][0])
+
+    @property
+    def tables(self) -> list[str]:
+        """Tables of the report."""
+        return [*self.config["evaluation"]["tables"], *["llm"] * bool(self.arms)]
+
     def table_rankers(self, table: str) -> list[str]:
         """Rankers that a table is about."""
         if table in (
@@ -216,6 +267,8 @@ class Run:
     def table_inputs(self, corpus: str, table: str) -> list[str]:
         """Artifacts that a table reads besides cases, splits and annotations."""
         folder = f"{self.results}/{corpus}"
+        if table == "llm":
+            return self.arm_artifacts(corpus)
         kinds = ["gold_ranks"]
         if table in ("ties", "unchanged", "stock_comparison"):
             kinds.append("rankings")
@@ -252,11 +305,19 @@ class Run:
             for protocol in protocols
         ]
 
+    def arm_artifacts(self, corpus: str) -> list[str]:
+        """Answers and names of every language model in the report."""
+        return [
+            f"{self.results}/{corpus}/llm/{arm}/{artifact}.parquet"
+            for arm in self.arms
+            for artifact in ("completions", "names")
+        ]
+
     def kept(self, corpus: str) -> list[str]:
-        """Tables of the report, and the rankings and gold ranks behind them."""
-        tables = self.config["evaluation"]["tables"]
-        rankers = dict.fromkeys(r for table in tables for r in self.table_rankers(table))
-        return [f"{self.results}/{corpus}/tables/{table}.parquet" for table in tables] + [
+        """Tables of the report, and the answers, rankings and gold ranks behind them."""
+        rankers = dict.fromkeys(r for table in self.tables for r in self.table_rankers(table))
+        tables = [f"{self.results}/{corpus}/tables/{table}.parquet" for table in self.tables]
+        return [*tables, *self.arm_artifacts(corpus)] + [
             f"{self.results}/{corpus}/{kind}/{ranker}/{protocol}.parquet"
             for kind in ("rankings", "gold_ranks")
             for ranker in rankers
@@ -275,6 +336,9 @@ class Run:
             options["options"] = self.split_options()
         if table == "stock_comparison":
             options["options"] = {"pairs": self.config["stock_comparison"]["pairs"]}
+        if table == "llm":
+            notes = {arm: self.config["llms"][arm].get("note") for arm in self.arms}
+            options["options"] = {"llms": notes}
         if table == "cross_corpus":
             settings = self.config["cross_corpus"]
             options["options"] = {
@@ -301,6 +365,7 @@ class Run:
             f"ranker {ranker}": as_json(self.config["rankers"][ranker])
             for ranker in sorted(self.config["rankers"])
         }
+        arms = {f"language model {arm}": as_json(self.config["llms"][arm]) for arm in self.arms}
         return as_json(
             {
                 "sources": sources,
@@ -310,6 +375,7 @@ class Run:
                     else "dropped",
                     "places kept": self.config["evaluation"]["depth"],
                     **rankers,
+                    **arms,
                 },
                 "version": __version__,
                 "seed": self.config["seed"],
@@ -404,6 +470,11 @@ def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
         if name is not None:
             run.source(name)
     run.corpus_path(run.corpus)
+    for arm in run.asked_arms:
+        entry = checked["llms"][arm]
+        check_arm(arm, entry)
+        if arm in run.arms and "source" in entry:
+            run.source(entry["source"])
     for ranker in checked["rankers"]:
         method, options = resolve_options(ranker, checked["rankers"])
         check_options(ranker, method, options)

@@ -92,3 +92,28 @@ def test_corpora_and_untouched_cases(build):
 
 def test_an_empty_table_has_no_section(build):
     assert optional_sections({name: build.frame([]) for name in SECTIONS}, "95 %") == []
+
+
+def test_language_models_with_note_and_failures(build):
+    def row(system, note, metric, value):
+        return build.row("llm", system, "-", note, "all", metric, value, n=70)
+
+    rows = [
+        row("a", "path check", "ok", 56.0),
+        row("a", "path check", "truncated", 8.0),
+        row("a", "path check", "not asked", 468.0),
+        row("a", "path check", "names", 9.16),
+        row("b", "-", "failed", 2.0),
+        row("b", "-", "failed: no connection", 2.0),
+    ]
+    answers, failures = section(build, "llm", rows).tables
+    assert answers.columns == (
+        "Model", "Ok", "Empty", "Truncated", "Refused", "Failed", "Not asked", "Reasoning",
+        "No name", "Names", "Note",
+    )  # fmt: skip
+    assert answers.groups[0][1] == (
+        ("a", "56", "–", "8", "–", "–", "468", "–", "–", "9.16", "Path check"),
+        ("b", "–", "–", "–", "–", "2", "–", "–", "–", "–", "–"),
+    )
+    assert failures.groups[0][1] == (("b", "no connection", "2"),)
+    assert len(section(build, "llm", rows[:4]).tables) == 1

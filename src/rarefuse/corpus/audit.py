@@ -120,6 +120,36 @@ def planted(case: Mapping[str, Any], value: str) -> dict[str, Any]:
     return {**copy, "observed": ["HP:0000118"], "observed_labels": [value]}
 
 
+def secrets_by_case(
+    cases: pl.DataFrame, withheld: pl.DataFrame, disease_names: Mapping[str, str]
+) -> dict[str, list[tuple[str, str]]]:
+    """What no system may see of each case: kind and value, the gold disease's HPOA name included.
+
+    Parameters
+    ----------
+    cases, withheld : polars.DataFrame
+        `CASES`, `WITHHELD`.
+    disease_names : mapping
+        Disease CURIE → name in HPOA.
+    """
+    secrets: dict[str, list[tuple[str, str]]] = {}
+    for case_id, kind, value in withheld.iter_rows():
+        secrets.setdefault(case_id, []).append((kind, value))
+    for case_id, gold in cases.select("case_id", "gold_id").iter_rows():
+        if gold in disease_names:
+            secrets.setdefault(case_id, []).append(("disease_name", disease_names[gold]))
+    return secrets
+
+
+def onset_labels(ontology: Ontology) -> set[str]:
+    """Canonical labels of the ontology's onsets."""
+    return {
+        label
+        for term, label in zip(ontology.term_ids, ontology.labels, strict=True)
+        if ONSET in _above(ontology, term)
+    }
+
+
 def content_words(text: str) -> set[str]:
     """Words of a name or label with at least `CONTENT_WORD_LETTERS` letters."""
     return {w for w in re.findall(r"[a-z]+", text.casefold()) if len(w) >= CONTENT_WORD_LETTERS}
@@ -150,15 +180,12 @@ def audit(
         `AUDIT`. Whether any failed is for the caller to act on; see `refuse_failures`.
     """
     canonical = dict(zip(ontology.term_ids, ontology.labels, strict=True))
-    secrets: dict[str, list[tuple[str, str]]] = {}
-    for case_id, kind, value in withheld.iter_rows():
-        secrets.setdefault(case_id, []).append((kind, value))
-    gold_name: dict[str, str | None] = {}
-    for case_id, gold, label in cases.select("case_id", "gold_id", "gold_label").iter_rows():
-        gold_name[case_id] = label or disease_names.get(gold)
-        if gold in disease_names:
-            secrets.setdefault(case_id, []).append(("disease_name", disease_names[gold]))
-    onsets = {label for term, label in canonical.items() if ONSET in _above(ontology, term)}
+    secrets = secrets_by_case(cases, withheld, disease_names)
+    gold_name = {
+        case_id: label or disease_names.get(gold)
+        for case_id, gold, label in cases.select("case_id", "gold_id", "gold_label").iter_rows()
+    }
+    onsets = onset_labels(ontology)
 
     leaks: list[str] = []
     odd_labels: list[str] = []

@@ -17,6 +17,7 @@ TABLES = {
     "dose": ("rarefuse.provenance.subsets", "dose_table"),
     "matched_deletion": ("rarefuse.provenance.matched", "matched_deletion_table"),
     "cross_corpus": ("rarefuse.provenance.cross_corpus", "cross_corpus_table"),
+    "llm": ("rarefuse.llm.table", "llm_table"),
     "split_sensitivity": ("rarefuse.provenance.variants", "split_sensitivity_table"),
     "stock_comparison": ("rarefuse.provenance.stock", "stock_table"),
 }

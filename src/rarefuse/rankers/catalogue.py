@@ -4,12 +4,11 @@ Adding a ranker is one class with the interface of `rarefuse.rankers.base.Ranker
 here; its dataclass fields are the options that the config may set.
 """
 
-import ast
 import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from rarefuse.codedigest import module_tree
+from rarefuse.codedigest import class_fields
 from rarefuse.errors import InputError
 
 METHODS = {
@@ -103,17 +102,7 @@ def check_options(ranker: str, method: str, options: Mapping[str, Any]) -> None:
     InputError
         Naming the ranker and the option.
     """
-    module, name = METHODS[method]
-    (body,) = (
-        node.body
-        for node in module_tree(module).body
-        if isinstance(node, ast.ClassDef) and node.name == name
-    )
-    fields = {
-        node.target.id: node.value is not None
-        for node in body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    }
+    fields = class_fields(*METHODS[method])
     for option in options:
         if option not in fields:
             raise InputError(

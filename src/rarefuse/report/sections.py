@@ -439,6 +439,66 @@ def _nulls(table: pl.DataFrame, level: str) -> Section:
     )
 
 
+_ANSWERS = {
+    "ok": "Ok",
+    "empty": "Empty",
+    "truncated": "Truncated",
+    "refused": "Refused",
+    "failed": "Failed",
+    "not asked": "Not asked",
+    "reasoning": "Reasoning",
+    "without a name": "No name",
+}
+
+
+def _llm(table: pl.DataFrame, level: str) -> Section:
+    rows, failures = [], []
+    for arm in distinct(table, "system"):
+        found = table.filter(pl.col("system") == arm)
+        value = dict(found.select("metric", "value").iter_rows())
+        note = found["variant"][0]
+        rows.append(
+            (
+                system_label(arm),
+                *(count(value.get(metric)) for metric in _ANSWERS),
+                number(value.get("names"), 2),
+                MISSING if note == "-" else capital(note),
+            )
+        )
+        failures += [
+            (system_label(arm), metric.removeprefix("failed: "), count(n))
+            for metric, n in value.items()
+            if metric.startswith("failed: ")
+        ]
+    tables = [
+        Table(
+            "Cases by what came back; names an answer, at most ten.",
+            ("Model", *_ANSWERS.values(), "Names", "Note"),
+            (("", tuple(rows)),),
+            frozenset({len(_ANSWERS) + 2}),
+        )
+    ]
+    if failures:
+        tables.append(
+            Table(
+                "Cases without an answer; the next run asks again unless that cannot help.",
+                ("Model", "Reason", "Cases"),
+                (("", tuple(failures)),),
+                frozenset({1}),
+            )
+        )
+    return Section(
+        "llm",
+        "Language models",
+        "What the language models answered",
+        "Every model gets the same prompt: sex, age or onset, and the labels of observed and "
+        "excluded findings. An answer is empty if it is blank, refused if the model declines, "
+        "truncated if it met the limit of 384 tokens; names of truncated answers count. Reasoning "
+        "is removed before names are read.",
+        tables=tuple(tables),
+    )
+
+
 SECTIONS: dict[str, Callable[[pl.DataFrame, str], Section]] = {
     "unchanged": _unchanged,
     "single_case": _single_case,
@@ -449,5 +509,6 @@ SECTIONS: dict[str, Callable[[pl.DataFrame, str], Section]] = {
     "monte_carlo": _seeds,
     "query_cap": _cap,
     "null_models": _nulls,
+    "llm": _llm,
 }
 """Table → builder of its section, in the page's order."""

@@ -1,0 +1,80 @@
+# Requires: an audited corpus. Makes, under results/{corpus}/llm/{arm}/:
+# 1. a model folder for vLLM from a pinned GGUF file; 2. the answers of an arm's model;
+# 3. the names in them. Answers come in shards beside the output that are not declared, so that
+# Snakemake leaves them alone when a job is killed, and the next one goes on from them.
+
+
+rule prepare_model:
+    input:
+        lambda wc: RUN.resource(wc.source),
+    output:
+        directory(f"{RESULTS}/models/{{source}}"),
+    log:
+        "logs/models/{source}.log",
+    conda:
+        "../envs/vllm.yaml"
+    resources:
+        mem_mb=4000,
+    params:
+        registry=RUN.registry_path,
+        code=code_digest("rarefuse.llm.prepare"),
+    shell:
+        "OMP_WAIT_POLICY=PASSIVE python -m rarefuse prepare-model --gguf {input:q} --source-id {wildcards.source}"
+        " --registry {params.registry} --output {output} 2>&1 | tee {log} >&2"
+
+
+rule ask:
+    input:
+        view=rules.view.output,
+        audit=rules.audit.output,
+        cases=rules.cases.output.cases,
+        withheld=rules.cases.output.withheld,
+        diseases=rules.annotations.output.diseases,
+        terms=rules.ontology.output.terms,
+        aliases=rules.ontology.output.aliases,
+        model=lambda wc: RUN.arm_model(wc.arm),
+    output:
+        f"{RESULTS}/{{corpus}}/llm/{{arm}}/completions.parquet",
+    log:
+        "logs/{corpus}/ask/{arm}.log",
+    benchmark:
+        "logs/benchmarks/{corpus}/ask/{arm}.tsv"
+    wildcard_constraints:
+        arm="|".join(map(re.escape, RUN.asked_arms)) or "(?!)",
+    conda:
+        "../envs/vllm.yaml"
+    threads: lambda wc: RUN.arm_threads(wc.arm)
+    resources:
+        mem_mb=16000,
+        gpu=lambda wc: RUN.arm_gpus(wc.arm),
+    params:
+        options=lambda wc: RUN.arm_options(wc.arm),
+        # Goes up when a run leaves cases without an answer, so that the next one asks again.
+        attempts=lambda wc: RUN.arm_attempts(wc.corpus, wc.arm),
+        model=lambda wc, input: f"--model {input.model}" if input.model else "",
+        code=lambda wc: RUN.arm_code(wc.arm),
+    shell:
+        # Threads that wait let others run: spinning ones halt each other on a busy machine.
+        "OMP_NUM_THREADS={threads} OMP_WAIT_POLICY=PASSIVE POLARS_MAX_THREADS={threads}"
+        " python -m rarefuse ask {wildcards.arm} --options {params.options:q} {params.model}"
+        " --view {input.view} --audit {input.audit} --cases {input.cases}"
+        " --withheld {input.withheld} --diseases {input.diseases}"
+        " --terms {input.terms} --aliases {input.aliases}"
+        " --output {output} 2>&1 | tee {log} >&2"
+
+
+rule parse_answers:
+    input:
+        rules.ask.output,
+    output:
+        f"{RESULTS}/{{corpus}}/llm/{{arm}}/names.parquet",
+    log:
+        "logs/{corpus}/parse_answers/{arm}.log",
+    wildcard_constraints:
+        arm="|".join(map(re.escape, RUN.asked_arms)) or "(?!)",
+    conda:
+        "../envs/base.yaml"
+    params:
+        code=code_digest("rarefuse.llm.names"),
+    shell:
+        "python -m rarefuse parse --completions {input} --output {output} 2>&1 | tee {log} >&2"

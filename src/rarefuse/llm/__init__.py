@@ -1,0 +1,1 @@
+"""Language models as arms: prompt, back ends, answers as they came, and the names in them."""
