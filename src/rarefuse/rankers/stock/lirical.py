@@ -190,7 +190,7 @@ class LiricalStock:
             for path in Path(self.data).resolve().iterdir():
                 if path.name != HPOA_NAME:
                     (data / path.name).symlink_to(path)
-            text = without_rows(world.hpoa_text.split("\n"), removed)
+            text = without_rows(world.hpoa_lines, removed)
             (data / HPOA_NAME).write_bytes(text.encode())
             yield data, scratch
 

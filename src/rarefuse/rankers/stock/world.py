@@ -35,6 +35,11 @@ class World:
     hpoa_text: str
 
     @cached_property
+    def hpoa_lines(self) -> list[str]:
+        """The text's lines, divided at line feeds alone, as `read_hpoa` numbers them."""
+        return self.hpoa_text.split("\n")
+
+    @cached_property
     def hpoa_digest(self) -> str:
         """SHA-256 of the release's text."""
         return hashlib.sha256(self.hpoa_text.encode()).hexdigest()
