@@ -117,3 +117,21 @@ def test_language_models_with_note_and_failures(build):
     )
     assert failures.groups[0][1] == (("b", "no connection", "2"),)
     assert len(section(build, "llm", rows[:4]).tables) == 1
+
+
+def test_stock_programs_stand_beside_their_ports(build):
+    def row(variant, metric, value, half=None):
+        return build.row(
+            "stock_comparison", "lirical-stock", "lopo", variant, "all", metric, value, half, 20
+        )
+
+    rows = [
+        row("minus lirical", "recall@1", -0.02, 0.01),
+        row("against lirical", "same_first_share", 0.9, 0.05),
+        row("-", "unanswered_cases", 3),
+    ]
+    groups = dict(section(build, "stock_comparison", rows).tables[0].groups)
+    (after,) = [lines for title, lines in groups.items() if "After" in title]
+    assert after[0][1:3] == ("−2.00", "[−3.00, −1.00]")
+    assert ("Same first disease", "90.0\u00a0%", "[0.8500, 0.9500]", "20") in after
+    assert after[-1] == ("Cases without a usable answer, counted as misses", "3", "–", "20")

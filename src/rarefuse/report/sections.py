@@ -394,6 +394,65 @@ def _unchanged(table: pl.DataFrame, level: str) -> Section:
     )
 
 
+_AGREEMENT = {
+    "same_first_share": "Same first disease",
+    "same_gold_rank_share": "Same rank of the diagnosis",
+    "gold_rank_distance_median": "Distance of the diagnosis's ranks, median",
+    "overlap@10_mean": "First ten in common, mean share",
+    "kendall@10_mean": "Kendall's tau over what the first ten share, mean",
+}
+
+
+def _stock(table: pl.DataFrame, level: str) -> Section:
+    known = cells(table)
+    pairs = table.filter(pl.col("variant").str.starts_with("against ")).select("system", "variant")
+    groups = []
+    for stock, variant in pairs.unique(maintain_order=True).iter_rows():
+        native = variant.removeprefix("against ")
+        for protocol in (BEFORE, AFTER):
+            rows = []
+            for metric in ("recall@1", "mrr"):
+                change = known.get((stock, protocol, f"minus {native}", "all", metric))
+                rows.append(
+                    (
+                        f"{metric_label(metric)}, program less port, points",
+                        value_text(change, True),
+                        interval(change, True),
+                        largest_count([change]),
+                    )
+                )
+            for metric, text in _AGREEMENT.items():
+                if cell := known.get((stock, protocol, variant, "all", metric)):
+                    plain = metric.startswith(("gold_rank", "kendall"))
+                    value = number(cell.value, 3) if plain else percent(cell.value)
+                    rows.append((text, value, interval(cell), count(cell.n)))
+            failed = known.get((stock, protocol, "-", "all", "unanswered_cases"))
+            rows.append(
+                (
+                    "Cases without a usable answer, counted as misses",
+                    count(failed.value if failed else None),
+                    MISSING,
+                    largest_count([failed]),
+                )
+            )
+            title = f"{system_label(stock)} against {system_label(native)}, {PROTOCOLS[protocol]}"
+            groups.append((title, tuple(rows)))
+    return Section(
+        "stock",
+        "Stock programs",
+        "Stock programs beside our ports",
+        "The same cases and the same annotations given to the program itself. Where port and "
+        "program disagree, the difference is seen here and not in the figures above.",
+        tables=(
+            Table(
+                "Agreement of the programs with our ports, all eligible cases.",
+                ("Statistic", "Value", INTERVAL, "Cases"),
+                tuple(groups),
+            ),
+        ),
+    )
+
+
 def _seeds(table: pl.DataFrame, level: str) -> Section:
     return Section(
         "seeds",
@@ -506,6 +565,7 @@ SECTIONS: dict[str, Callable[[pl.DataFrame, str], Section]] = {
     "dose": _dose,
     "matched_deletion": _matched,
     "cross_corpus": _cross_corpus,
+    "stock_comparison": _stock,
     "monte_carlo": _seeds,
     "query_cap": _cap,
     "null_models": _nulls,
