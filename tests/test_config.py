@@ -76,6 +76,7 @@ def test_overlays_are_valid(overlay, config):
         (lambda c: c["rankers"].update(x={"method": "tfidf"}), "rankers.x.method", "tfidf"),
         (lambda c: c["evaluation"].update(rankers=["resnick"]), "evaluation.rankers", "resnick"),
         (lambda c: c["monte_carlo"].update(ranker="nope"), "monte_carlo.ranker", "nope"),
+        (lambda c: c["matched_deletion"].update(rankers=["x"]), "matched_deletion.rankers", "x"),
         (lambda c: c.update(corpus="mine"), "config, corpus", "mine"),
         (lambda c: c["corpora"]["ramedis"].pop("reader"), "corpora.ramedis", "reader"),
     ],

@@ -47,6 +47,7 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     for place, names in (
         ("evaluation.rankers", filled["evaluation"]["rankers"]),
         ("null_models.rankers", filled["null_models"]["rankers"]),
+        ("matched_deletion.rankers", filled["matched_deletion"]["rankers"]),
         *(("stock_comparison.pairs", pair) for pair in filled["stock_comparison"]["pairs"]),
     ):
         for name in names:

@@ -156,6 +156,18 @@ def test_rows_that_are_no_case_are_counted(tmp_path, resolver, skipped):
     ]
 
 
+def test_a_quotation_mark_that_is_not_closed_is_an_error(tmp_path, resolver):
+    """Read leniently, the row's last cell would take in all rows after it, and none be missed."""
+    path = write(tmp_path, 'disease\tobserved\nOMIM:1\t"HP:0000001\nOMIM:2\tHP:0000001\n')
+    with pytest.raises(InputError, match="not a readable table"):
+        read_table("c", path, resolver)
+
+
+def test_blank_lines_before_the_header_do_not_count(tmp_path, resolver):
+    corpus = read_table("c", write(tmp_path, "\r\n\n" + text(A)), resolver)
+    assert corpus.cases["record"].to_list() == ["a"]
+
+
 def test_json_lines_that_are_no_case_are_counted(tmp_path, resolver, skipped):
     lines = [json.dumps(as_objects(A)[0]), "{", "[1]"]
     corpus = read_table("c", write(tmp_path, "\n".join(lines)), resolver)

@@ -136,6 +136,13 @@ def test_the_figures_of_a_case(audit):
     assert rows["b"]["covered_share"] is None
 
 
+def test_records_of_one_name_are_skipped_one_by_one(release, tiny_ontology):
+    raw = [RawCase("a", "OMIM:100001", [], [], publication_id="PMID:11") for _ in range(4)]
+    corpus = build("c", "cases", raw, tiny_ontology)
+    audit = audit_overlap(corpus, release, build_relations(release, tiny_ontology))
+    assert (audit.value("cases"), audit.value("records_skipped")) == (1, 3)
+
+
 def test_citations_need_no_diagnosis(audit):
     cited = column(audit.cases, "record", "publication_in_hpoa")
     assert {record for record, yes in cited.items() if yes} == set("abefghi")

@@ -129,13 +129,14 @@ def _json_lines(text: str) -> list[tuple[int, object]]:
 
 
 def _delimited(name: str, path: Path, text: str) -> tuple[list[str], Iterator[tuple[int, object]]]:
+    text = text.lstrip("\r\n")
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     try:
-        lines = [
-            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row
-        ]
+        # Strict: a quotation mark that is never closed would take in all rows after it.
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        lines = [row for row in reader if row]
     except csv.Error as error:
-        raise _damaged(name, path, str(error)) from error
+        raise _damaged(name, path, f"line {reader.line_num}: {error}") from error
     header = [column.strip() for column in lines[0]] if lines else []
 
     def rows() -> Iterator[tuple[int, object]]:

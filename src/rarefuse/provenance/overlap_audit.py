@@ -208,7 +208,7 @@ def audit_overlap(
         )
         .select(AUDITED.names)
     )
-    skipped = corpus.skipped.filter(pl.col("level") == "case")["record"].n_unique()
+    skipped = corpus.skipped.filter(pl.col("level") == "case").height
     annotated = int(audited["gold_id"].is_in(built.diseases["disease_id"].implode()).sum())
     rows = sorted(
         _summary(audited, publications, lopo, skipped, annotated, resampling or Resampling()),

@@ -301,6 +301,8 @@ def results(*rows):
         (results((1, 2), (1, 2)), GARBAGE),
         (results((1, 2), (2, '"NaN"')), GARBAGE),
         (results((1, 2), (2, -1)), GARBAGE),
+        (results((1, "1" + "0" * 400), (2, 1)), GARBAGE),
+        (results((1, 2), (2, 1)).replace("0.5", "1e-320"), INCOMPLETE),
     ],
 )
 def test_json_that_cannot_be_used(text, reason, tmp_path):
@@ -328,6 +330,7 @@ HEADER = (
         (f"{HEADER}\n1\tA\tOMIM:1\n", INCOMPLETE),
         (f"{HEADER}\n2\tA\tOMIM:1\t1/1\t9%\t5\n", GARBAGE),
         (f"{HEADER}\n1\tA\tOMIM:1\t1/1\t9%\tfive\n", GARBAGE),
+        (f"{HEADER}\n1\tA\tOMIM:1\t1/0\t9%\t5\n", GARBAGE),
     ],
 )
 def test_tsv_that_cannot_be_used(text, reason, tmp_path):

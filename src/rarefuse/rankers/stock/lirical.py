@@ -255,7 +255,7 @@ def parse_json(path: Path) -> pl.DataFrame:
             (str(r["diseaseId"]), float(r["compositeLR"]), float(r["pretestProbability"]))
             for r in results
         ]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise _Unreadable(GARBAGE, f"not LIRICAL's JSON: {type(error).__name__}: {error}") from None
     return _answer(
         [disease for disease, _, _ in rows],
@@ -284,7 +284,7 @@ def parse_tsv(path: Path) -> pl.DataFrame:
         try:
             rank, ratio = int(fields[0].replace(",", "")), float(fields[5].replace(",", ""))
             pretest = _probability(fields[3])
-        except ValueError:
+        except (ValueError, ZeroDivisionError):
             raise _Unreadable(GARBAGE, f"row {place} is no result: {line[:80]!r}") from None
         if rank != place:
             raise _Unreadable(GARBAGE, f"rank {rank} stands in row {place}")
@@ -306,7 +306,8 @@ def _answer(diseases: list[str], ratios: list[float], pretest: float) -> pl.Data
         raise _Unreadable(GARBAGE, "a likelihood ratio is negative or no number")
     if len(set(diseases)) < len(diseases):
         raise _Unreadable(GARBAGE, "a disease is named twice")
-    expected = round(1.0 / pretest) if pretest > 0 else 0
+    # A probability below any that a number of diseases has says nothing (and 1 / it may overflow).
+    expected = round(1.0 / pretest) if pretest > 1e-9 else 0
     if len(diseases) != expected:
         raise _Unreadable(
             INCOMPLETE, f"{len(diseases)} diseases, where the pretest probability says {expected}"
