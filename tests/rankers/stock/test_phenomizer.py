@@ -1,6 +1,13 @@
 """The Phenomizer's driver and units, against a stand-in for phenol's classes."""
 
 import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -115,6 +122,40 @@ def test_finished_units_are_not_computed_again(program, tiny_world, tmp_path):
     with pytest.raises(InputError, match="needs Java"):
         rank_world(broken, world, store, gold, 100, 1)
     assert list(tmp_path.rglob("scratch-*")) == []
+
+
+def test_a_killed_job_keeps_its_finished_units(program, artifacts_of_tiny, tmp_path):
+    """Killed after the first unit: the next job computes the others alone."""
+    options = {
+        "jars": program.jars, "sha1": program.sha1, "samples": 20_000, "diseases": 1,
+        "java_options": [],
+    }  # fmt: skip
+    command = [
+        sys.executable, "-m", "rarefuse", "stock", "--method", "phenomizer-java",
+        "--options", json.dumps(options), "--knowledge", artifacts_of_tiny.knowledge,
+        "--corpus", artifacts_of_tiny.corpus, "--hpoa", artifacts_of_tiny.hpoa,
+        "--state", "state", "--rankings", "rankings", "--gold-ranks", "gold_ranks",
+        "--failures", "failures.parquet",
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "src")}
+
+    def units():
+        return {p: p.stat().st_mtime_ns for p in tmp_path.glob("state/*/units/*.tsv")}
+
+    job = subprocess.Popen(command, cwd=tmp_path, env=environment, start_new_session=True)
+    deadline = time.monotonic() + 120
+    while not units():
+        assert job.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+    assert not (tmp_path / "failures.parquet").exists()
+    before = units()
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    after = units()
+    assert len(after) > len(before)
+    assert before.items() <= after.items()
 
 
 def test_a_driver_that_dies_fails_its_cases(program, tiny_world, tmp_path):

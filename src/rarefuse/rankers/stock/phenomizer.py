@@ -187,7 +187,9 @@ class PhenomizerJava:
         store.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="scratch-", dir=store.folder) as name:
             scratch = Path(name)
-            output = scratch / "out"
+            # In place at once, so that a killed job keeps them; the driver moves whole files only.
+            output = store.folder / "units"
+            output.mkdir(exist_ok=True)
             command = self._prepare(world, scratch, output, threads)
             without_progress = 0
             while todo:
@@ -196,10 +198,8 @@ class PhenomizerJava:
                     command, time_limit=self.time_limit, log=scratch / "log.txt",
                     progress=lambda: len(list(output.glob("*.tsv"))),
                 )  # fmt: skip
-                done = [path for path in todo if (output / path.name).exists()]
+                done = [path for path in todo if path.exists()]
                 for path in done:
-                    path.parent.mkdir(exist_ok=True)
-                    (output / path.name).replace(path)
                     del todo[path]
                 if failure is None and todo:
                     failure = Failure(NO_OUTPUT, "the driver ended well without this unit")
@@ -218,7 +218,7 @@ class PhenomizerJava:
     def _prepare(self, world: World, scratch: Path, output: Path, threads: int) -> list[str | Path]:
         """Compile the driver, write what all units share, and give the driver's command."""
         classes = scratch / "classes"
-        for folder in (output, scratch / "units", classes):
+        for folder in (scratch / "units", classes):
             folder.mkdir()
         path = ":".join(map(str, self.class_path()))
         log = scratch / "javac.txt"
