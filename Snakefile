@@ -15,6 +15,7 @@ include: "rules/corpus.smk"
 include: "rules/rankers.smk"
 include: "rules/stock.smk"
 include: "rules/llm.smk"
+include: "rules/naming.smk"
 include: "rules/provenance.smk"
 include: "rules/report.smk"
 

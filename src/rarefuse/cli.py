@@ -125,6 +125,70 @@ def _lopo_hpoa(a: Arguments) -> None:
     )
 
 
+def _recorded(a: Arguments) -> None:
+    from rarefuse.llm.recorded import recorded_stage
+
+    _verify(a, a.answers)
+    recorded_stage(
+        answers=a.answers,
+        cases=a.cases,
+        keys=a.keys,
+        options=a.options,
+        completions=a.completions,
+        names=a.names,
+        problems=a.problems,
+    )
+
+
+def _lexicon(a: Arguments) -> None:
+    from rarefuse.naming.lexicon import lexicon_stage
+
+    lexicon_stage(
+        diseases=a.diseases,
+        mondo=a.mondo,
+        mappings=a.mappings,
+        orphanet=a.orphanet,
+        lexicon=a.lexicon,
+        crosswalk=a.crosswalk,
+    )
+
+
+def _map_names(a: Arguments) -> None:
+    from rarefuse.naming.stage import mapping_stage
+
+    mapping_stage(
+        names=a.names,
+        lexicon=a.lexicon,
+        crosswalk=a.crosswalk,
+        cases=a.cases,
+        level=a.level,
+        rules=a.rules,
+        mapping=a.mapping,
+        ranking=a.ranking,
+        gold_ranks=a.gold_ranks,
+    )
+
+
+def _audit_sample(a: Arguments) -> None:
+    from rarefuse.naming.audit import sample_stage
+
+    sample_stage(arms=a.arm, corpus=a.corpus, options=a.options, items=a.items, key=a.key)
+
+
+def _precision_sample(a: Arguments) -> None:
+    from rarefuse.naming.precision import sample_stage
+
+    sample_stage(
+        arms=a.arm, corpus=a.corpus, lexicon=a.lexicon, size=a.size, seed=a.seed, output=a.output
+    )
+
+
+def _precision(a: Arguments) -> None:
+    from rarefuse.naming.precision import print_precision
+
+    print_precision(a.verdicts)
+
+
 def _rank(a: Arguments) -> None:
     from rarefuse.rankers.run import rank_stage
 
@@ -417,6 +481,82 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
                 output="file to write",
             ),
         },
+    ),
+    "recorded": (
+        _recorded,
+        "read answers that were recorded elsewhere",
+        {
+            **_needed(
+                answers="table of answers: .parquet, .jsonl or .tsv",
+                cases="artifact cases",
+                completions="artifact to write",
+                names="artifact to write",
+                problems="artifact to write",
+            ),
+            "--keys": {"help": "table that leads keys to records"},
+            "--options": _OPTIONS,
+            **_FROM_SOURCE,
+        },
+    ),
+    "lexicon": (
+        _lexicon,
+        "collect the names of diseases",
+        _needed(
+            diseases="artifact diseases",
+            mondo="Mondo names (JSON)",
+            mappings="Mondo mappings (SSSOM)",
+            orphanet="Orphanet nomenclature (XML)",
+            lexicon="artifact to write",
+            crosswalk="artifact to write",
+        ),
+    ),
+    "map-names": (
+        _map_names,
+        "map the disease names of an arm",
+        {
+            **_needed(
+                names="artifact names",
+                lexicon="artifact lexicon",
+                crosswalk="artifact crosswalk",
+                cases="artifact cases",
+                mapping="artifact to write",
+                ranking="artifact to write",
+                gold_ranks="artifact to write",
+            ),
+            "--level": {"type": str, "default": "extended", "help": "exact or extended"},
+            "--rules": {
+                "type": _json,
+                "help": "rules of 'extended' as a JSON list; all by default",
+            },
+        },
+    ),
+    "audit-sample": (
+        _audit_sample,
+        "draw names without a match for two blinded reviewers",
+        {
+            "--arm": {"type": str, "action": "append", "required": True, "help": "arm"},
+            **_needed(
+                corpus="folder",
+                items="blinded TSV to write",
+                key="TSV to write and keep from the reviewers",
+            ),
+            "--options": _OPTIONS,
+        },
+    ),
+    "precision-sample": (
+        _precision_sample,
+        "draw mapped names to be checked by hand",
+        {
+            "--arm": {"type": str, "action": "append", "required": True, "help": "arm"},
+            **_needed(corpus="folder", lexicon="artifact lexicon", output="TSV to write"),
+            "--size": {"type": int, "default": 200, "help": "names to draw"},
+            "--seed": {"type": int, "default": 4, "help": "seed of the draw"},
+        },
+    ),
+    "precision": (
+        _precision,
+        "count the verdicts on mapped names that were checked by hand",
+        {"verdicts": {"help": "TSV with column 'verdict'"}},
     ),
     "rank": (
         _rank,

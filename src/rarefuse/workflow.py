@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -18,11 +18,12 @@ from rarefuse.codedigest import code_digest
 from rarefuse.config import check_config, load_schema
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
-from rarefuse.llm.catalogue import BACKENDS, check_arm
+from rarefuse.llm.catalogue import BACKENDS, RECORDED, check_arm, check_recorded
 from rarefuse.rankers.catalogue import METHODS, STOCK_METHODS, check_options, resolve_options
 from rarefuse.rankers.stock.presence import check_present
 from rarefuse.sources.registry import Source, find_source, load_registry
 
+NAMING_TABLES = ("llm_arms", "naming_rules", "mapping_audit")
 PROTOCOLS = ("ordinary", "lopo")
 DELETION_CONDITIONS = ("source_deletion", "matched_deletion")
 
@@ -199,6 +200,51 @@ class Run:
         """Language models that a back end asks."""
         return [arm for arm, entry in self.config["llms"].items() if entry["backend"] in BACKENDS]
 
+    @property
+    def recorded_arms(self) -> list[str]:
+        """Language models whose answers were recorded elsewhere."""
+        return [arm for arm, entry in self.config["llms"].items() if entry["backend"] == RECORDED]
+
+    def recorded_path(self, arm: str) -> str:
+        """Table of a recorded arm's answers."""
+        return self._place(f"llms.{arm}", self.config["llms"][arm])
+
+    def recorded_keys(self, arm: str) -> list[str]:
+        """Table that leads a recorded arm's keys to records, if it has one."""
+        keys = self.config["llms"][arm].get("keys")
+        return [self._place(f"llms.{arm}.keys", keys)] if keys else []
+
+    def recorded_options(self, arm: str) -> str:
+        """Slice of the configuration that reading a recorded arm depends on."""
+        entry = self.config["llms"][arm]
+        return as_json({k: entry[k] for k in ("columns", "case_pattern", "keys") if k in entry})
+
+    def naming_source(self, kind: str) -> str:
+        """Path of a source of disease names: mondo, mappings or orphanet."""
+        return self.resource(self.config["naming"][kind])
+
+    def _place(self, where: str, entry: Mapping[str, Any]) -> str:
+        """File that an entry names by 'source' or 'path'."""
+        if ("source" in entry) == ("path" in entry):
+            raise InputError(
+                "the config names no place, or two",
+                where=f"config, {where}",
+                found=", ".join(sorted(entry)),
+                expected="either 'source' (an entry of the source registry) or 'path'",
+                todo="add one of them, or take one away",
+            )
+        if "source" in entry:
+            return self.resource(entry["source"])
+        if not os.path.isfile(entry["path"]):
+            raise InputError(
+                "a table of an arm is not where the config says",
+                where=f"config, {where}.path",
+                found=f"no file at {entry['path']}",
+                expected="a .parquet, .jsonl or .tsv file",
+                todo="correct the path",
+            )
+        return str(entry["path"])
+
     def arm_model(self, arm: str) -> list[str]:
         """Folder of an arm's prepared model, if it is made from a source of the registry."""
         entry = self.config["llms"][arm]
@@ -269,6 +315,14 @@ class Run:
         folder = f"{self.results}/{corpus}"
         if table == "llm":
             return self.arm_artifacts(corpus)
+        if table in NAMING_TABLES:
+            lexicon = [f"{self.knowledge}/lexicon.parquet"] * (table == "naming_rules")
+            reviews = list(self.config["mapping_audit"]["reviews"])
+            return [
+                *lexicon,
+                *reviews * (table == "mapping_audit"),
+                *self.arm_artifacts(corpus, ("completions", "names", "mapping", "ranking")),
+            ]
         kinds = ["gold_ranks"]
         if table in ("ties", "unchanged", "stock_comparison"):
             kinds.append("rankings")
@@ -305,12 +359,14 @@ class Run:
             for protocol in protocols
         ]
 
-    def arm_artifacts(self, corpus: str) -> list[str]:
-        """Answers and names of every language model in the report."""
+    def arm_artifacts(
+        self, corpus: str, artifacts: Sequence[str] = ("completions", "names")
+    ) -> list[str]:
+        """Answers and names, or other artifacts, of every language model in the report."""
         return [
             f"{self.results}/{corpus}/llm/{arm}/{artifact}.parquet"
             for arm in self.arms
-            for artifact in ("completions", "names")
+            for artifact in artifacts
         ]
 
     def kept(self, corpus: str) -> list[str]:
@@ -339,6 +395,10 @@ class Run:
         if table == "llm":
             notes = {arm: self.config["llms"][arm].get("note") for arm in self.arms}
             options["options"] = {"llms": notes}
+        if table in NAMING_TABLES:
+            options["options"] = {"llms": self.arms}
+        if table == "mapping_audit":
+            options["options"]["audit"] = self.config["mapping_audit"]
         if table == "cross_corpus":
             settings = self.config["cross_corpus"]
             options["options"] = {
@@ -470,6 +530,10 @@ def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
         if name is not None:
             run.source(name)
     run.corpus_path(run.corpus)
+    for arm in run.recorded_arms:
+        check_recorded(arm, checked["llms"][arm])
+        run.recorded_path(arm)
+        run.recorded_keys(arm)
     for arm in run.asked_arms:
         entry = checked["llms"][arm]
         check_arm(arm, entry)

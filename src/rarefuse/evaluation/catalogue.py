@@ -20,5 +20,8 @@ TABLES = {
     "llm": ("rarefuse.llm.table", "llm_table"),
     "split_sensitivity": ("rarefuse.provenance.variants", "split_sensitivity_table"),
     "stock_comparison": ("rarefuse.provenance.stock", "stock_table"),
+    "llm_arms": ("rarefuse.naming.tables", "llm_arms_table"),
+    "naming_rules": ("rarefuse.naming.tables", "naming_rules_table"),
+    "mapping_audit": ("rarefuse.naming.tables", "mapping_audit_table"),
 }
 """Table → module and function."""

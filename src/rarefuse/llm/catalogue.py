@@ -15,7 +15,10 @@ BACKENDS = {
     "vllm": ("rarefuse.llm.backends.vllm", "Vllm"),
     "openai": ("rarefuse.llm.backends.openai", "OpenAI"),
 }
-"""Back end → module and class."""
+"""Back end that asks a model → module and class."""
+
+RECORDED = "recorded"
+"""The back end that asks nobody: answers that were given elsewhere."""
 
 DESCRIPTION = frozenset(
     {"family", "backend", "source", "sha256", "max_cases", "shard_size", "gpus", "note"}
@@ -95,3 +98,32 @@ def backend_options(entry: Mapping[str, Any]) -> dict[str, Any]:
 def identity(entry: Mapping[str, Any]) -> dict[str, Any]:
     """What identifies the model of an arm."""
     return {key: value for key, value in entry.items() if key in IDENTITY}
+
+
+def check_recorded(arm: str, entry: Mapping[str, Any]) -> None:
+    """Refuse a recorded arm that names no one place, no columns, or options of other back ends.
+
+    Raises
+    ------
+    InputError
+        Naming the arm and the keys.
+    """
+    where = f"config, llms.{arm}"
+    places = [place for place in ("source", "path") if place in entry]
+    if len(places) != 1:
+        raise InputError(
+            "a recorded arm needs one place to be read from",
+            where=where,
+            found=", ".join(places) or "none",
+            expected="either 'source' (an entry of the source registry) or 'path'",
+            todo="add one of them, or take one away",
+        )
+    known = {"family", "backend", "note", "source", "path", "columns", "case_pattern", "keys"}
+    if "columns" not in entry or entry.keys() - known:
+        raise InputError(
+            "a recorded arm is not described correctly",
+            where=where,
+            found=", ".join(sorted(entry.keys() - known)) or "no 'columns'",
+            expected=f"'columns', and of other keys only {', '.join(sorted(known))}",
+            todo="correct the config",
+        )

@@ -1,0 +1,109 @@
+# Requires: recorded answers, or the names in a model's answers; sources of disease names. Makes:
+# 1. under results/knowledge/…, the lexicon of names and the crosswalk of other ids; 2. under
+# results/{corpus}/llm/{arm}/, completions and names of arms that were recorded elsewhere; 3. for
+# every arm its mapped names, its list, and the place of every gold disease in it; 4. on request,
+# the sample of names without a match for two blinded reviewers.
+
+
+rule lexicon:
+    input:
+        diseases=rules.annotations.output.diseases,
+        mondo=RUN.naming_source("mondo"),
+        mappings=RUN.naming_source("mappings"),
+        orphanet=RUN.naming_source("orphanet"),
+    output:
+        lexicon=f"{KNOWLEDGE}/lexicon.parquet",
+        crosswalk=f"{KNOWLEDGE}/crosswalk.parquet",
+    log:
+        "logs/lexicon.log",
+    benchmark:
+        "logs/benchmarks/lexicon.tsv"
+    conda:
+        "../envs/base.yaml"
+    params:
+        registry=RUN.registry_path,
+        code=code_digest("rarefuse.naming.lexicon"),
+    shell:
+        "python -m rarefuse lexicon --diseases {input.diseases} --mondo {input.mondo}"
+        " --mappings {input.mappings} --orphanet {input.orphanet}"
+        " --lexicon {output.lexicon} --crosswalk {output.crosswalk} 2>&1 | tee {log} >&2"
+
+
+rule recorded:
+    input:
+        answers=lambda wc: RUN.recorded_path(wc.arm),
+        records=lambda wc: RUN.recorded_keys(wc.arm),
+        cases=rules.cases.output.cases,
+    output:
+        completions=f"{RESULTS}/{{corpus}}/llm/{{arm}}/completions.parquet",
+        names=f"{RESULTS}/{{corpus}}/llm/{{arm}}/names.parquet",
+        problems=f"{RESULTS}/{{corpus}}/llm/{{arm}}/recorded_problems.parquet",
+    log:
+        "logs/{corpus}/recorded/{arm}.log",
+    wildcard_constraints:
+        arm="|".join(map(re.escape, RUN.recorded_arms)) or "(?!)",
+    conda:
+        "../envs/base.yaml"
+    params:
+        registry=RUN.registry_path,
+        options=lambda wc: RUN.recorded_options(wc.arm),
+        key_table=lambda wc, input: f"--keys {input.records}" if input.records else "",
+        verify=lambda wc: (
+            f"--source-id {CONFIG['llms'][wc.arm]['source']}"
+            if "source" in CONFIG["llms"][wc.arm]
+            else ""
+        ),
+        code=code_digest("rarefuse.llm.recorded"),
+    shell:
+        "python -m rarefuse recorded --answers {input.answers:q} {params.key_table}"
+        " --registry {params.registry} {params.verify}"
+        " --cases {input.cases} --options {params.options:q} --completions {output.completions}"
+        " --names {output.names} --problems {output.problems} 2>&1 | tee {log} >&2"
+
+
+rule map_names:
+    input:
+        names=f"{RESULTS}/{{corpus}}/llm/{{arm}}/names.parquet",
+        lexicon=rules.lexicon.output.lexicon,
+        crosswalk=rules.lexicon.output.crosswalk,
+        cases=rules.cases.output.cases,
+    output:
+        mapping=f"{RESULTS}/{{corpus}}/llm/{{arm}}/mapping.parquet",
+        ranking=f"{RESULTS}/{{corpus}}/llm/{{arm}}/ranking.parquet",
+        gold_ranks=f"{RESULTS}/{{corpus}}/llm/{{arm}}/gold_ranks.parquet",
+    log:
+        "logs/{corpus}/map_names/{arm}.log",
+    benchmark:
+        "logs/benchmarks/{corpus}/map_names/{arm}.tsv"
+    conda:
+        "../envs/base.yaml"
+    params:
+        level=CONFIG["naming"]["level"],
+        rules=as_json(CONFIG["naming"]["rules"]),
+        code=code_digest("rarefuse.naming.stage"),
+    shell:
+        "python -m rarefuse map-names --names {input.names} --lexicon {input.lexicon}"
+        " --crosswalk {input.crosswalk} --cases {input.cases} --level {params.level}"
+        " --rules {params.rules:q} --mapping {output.mapping} --ranking {output.ranking}"
+        " --gold-ranks {output.gold_ranks} 2>&1 | tee {log} >&2"
+
+
+rule audit_sample:
+    input:
+        lambda wc: RUN.arm_artifacts(wc.corpus, ("completions", "mapping")),
+    output:
+        blinded=f"{RESULTS}/{{corpus}}/mapping_audit/items.tsv",
+        key=f"{RESULTS}/{{corpus}}/mapping_audit/key/key.tsv",
+    log:
+        "logs/{corpus}/audit_sample.log",
+    conda:
+        "../envs/base.yaml"
+    params:
+        arms=" ".join(f"--arm {arm}" for arm in RUN.arms),
+        corpus=f"{RESULTS}/{{corpus}}",
+        options=as_json({k: v for k, v in CONFIG["mapping_audit"].items() if k != "reviews"}),
+        code=code_digest("rarefuse.naming.audit"),
+    shell:
+        "python -m rarefuse audit-sample {params.arms} --corpus {params.corpus}"
+        " --options {params.options:q} --items {output.blinded} --key {output.key}"
+        " 2>&1 | tee {log} >&2"

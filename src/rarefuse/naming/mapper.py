@@ -1,0 +1,240 @@
+"""Map a disease name as written to a candidate, with the reason why, or why not.
+
+`exact` is the paper's protocol (A.2): the folded name is looked up in the lexicon of candidate
+names, Mondo names and Mondo synonyms. `extended` goes on with the rules of
+`rarefuse.naming.normalise.LADDER` and `rarefuse.naming.rewrite.REWRITES`, with Orphanet's names and
+with the names of phenotypic series. At both levels the subtype guard refuses a match that changes
+a subtype number or letter that the name states.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import polars as pl
+
+from rarefuse.naming.lexicon import SOURCES
+from rarefuse.naming.normalise import (
+    LADDER,
+    MAX_LENGTH,
+    bare_designator,
+    comparable_head,
+    designators,
+    fold,
+    is_subtype,
+)
+from rarefuse.naming.rewrite import REWRITES
+
+EXACT, EXTENDED = LEVELS = ("exact", "extended")
+EXACT_SOURCES = ("hpoa name", "mondo name", "omim title", "mondo synonym")
+LABELS = ("hpoa name", "mondo name", "omim title")
+SERIES, ORPHANET = "series", "orphanet"
+
+EMPTY = "no letter or digit"
+TOO_LONG = f"longer than {MAX_LENGTH} characters"
+UNKNOWN = "in no source"
+AMBIGUOUS = "names several candidates"
+GROUP = "names a group of diseases without an OMIM id"
+OUTSIDE = "names a disease outside the candidates"
+SUBTYPE = "the match would change the subtype"
+REASONS = (SUBTYPE, AMBIGUOUS, OUTSIDE, GROUP, UNKNOWN, TOO_LONG, EMPTY)
+
+RULES = (SERIES, ORPHANET, *LADDER, *REWRITES)
+"""Everything that `extended` adds to `exact`, in the order in which it is tried."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """What became of a name.
+
+    Parameters
+    ----------
+    disease_id : str or None
+        Candidate, OMIM CURIE.
+    form, source : str or None
+        The lexicon's form that was met and where it comes from; of a refused match too.
+    rule : str or None
+        ``exact``, or the rules that were needed, joined by ``+``.
+    reason : str or None
+        Why there is no match, one of `REASONS`.
+    """
+
+    disease_id: str | None
+    form: str | None = None
+    source: str | None = None
+    rule: str | None = None
+    reason: str | None = None
+
+
+class _Row(NamedTuple):
+    source: int
+    form: str
+    disease: str | None
+    candidate: bool
+
+
+class Mapper:
+    """A lexicon made ready for look-up.
+
+    Parameters
+    ----------
+    lexicon : polars.DataFrame
+        `rarefuse.naming.lexicon.LEXICON`.
+    level : str
+        ``exact`` or ``extended``.
+    rules : iterable of str, optional
+        Those of `RULES` that `extended` uses; all by default.
+    """
+
+    def __init__(
+        self, lexicon: pl.DataFrame, level: str = EXACT, rules: Iterable[str] | None = None
+    ) -> None:
+        chosen = set(RULES if rules is None else rules) if level == EXTENDED else set()
+        self._ladder = {name: change for name, change in LADDER.items() if name in chosen}
+        self._rewrites = {name: change for name, change in REWRITES.items() if name in chosen}
+        sources = {s for s in SOURCES if s in EXACT_SOURCES or s.split(" ")[0] in chosen}
+        self._rows: defaultdict[str, list[_Row]] = defaultdict(list)
+        for form, source, disease, candidate in (
+            lexicon.filter(pl.col("source").is_in(sources))
+            .select("form", "source", "disease_id", "candidate")
+            .iter_rows()
+        ):
+            self._rows[fold(form)].append(_Row(SOURCES.index(source), form, disease, candidate))
+        self._steps: list[defaultdict[str, list[str]]] = [defaultdict(list) for _ in self._ladder]
+        self._labels: defaultdict[str, list[tuple[frozenset[str], tuple[str, ...]]]] = defaultdict(
+            list
+        )
+        self._stated: defaultdict[str, set[str]] = defaultdict(set)
+        for folded, rows in self._rows.items():
+            words = folded.split()
+            stated = designators(words)
+            label = (comparable_head(words), stated)
+            for row in rows:
+                if row.candidate and row.disease is not None:
+                    self._stated[row.disease].update(stated, map(bare_designator, stated))
+                    if stated and SOURCES[row.source] in LABELS:
+                        self._labels[row.disease].append(label)
+            if any(row.disease is not None for row in rows):
+                for step, key in zip(self._steps, self._climb(words), strict=True):
+                    step[key].append(folded)
+
+    def _climb(self, words: list[str]) -> Iterator[str]:
+        """Keys of a folded name at each step of the ladder."""
+        for change in self._ladder.values():
+            words = change(words)
+            yield " ".join(words)
+
+    def match(self, name: str | None) -> Match:
+        """Map one name.
+
+        Parameters
+        ----------
+        name : str or None
+            As written.
+
+        Returns
+        -------
+        Match
+            With an explanation either way.
+        """
+        if name is None:
+            return Match(None, reason=EMPTY)
+        if len(name) > MAX_LENGTH:
+            return Match(None, reason=TOO_LONG)
+        folded = fold(name)
+        if not folded:
+            return Match(None, reason=EMPTY)
+        found = self._look_up(folded, ())
+        if found.disease_id is not None or found.reason in (GROUP, OUTSIDE, AMBIGUOUS):
+            return found
+        for rule, rewrite in self._rewrites.items():
+            for kept, dropped in rewrite(name):
+                part = fold(kept)
+                if not part:
+                    continue
+                other = self._look_up(part, designators(fold(dropped).split()))
+                if other.disease_id is not None:
+                    needed = rule if other.rule == EXACT else f"{rule}+{other.rule}"
+                    return replace(other, rule=needed)
+                if REASONS.index(other.reason or UNKNOWN) < REASONS.index(found.reason or UNKNOWN):
+                    found = replace(other, rule=None)
+        return found
+
+    def _look_up(self, folded: str, dropped: Sequence[str]) -> Match:
+        """Map a folded name; `dropped` are designators of the text that was cut off."""
+        rows = self._rows.get(folded)
+        words = folded.split()
+        if rows is not None:
+            return self._guard(self._resolve(rows), EXACT, words, dropped)
+        refused = Match(None, reason=UNKNOWN)
+        for rule, step, key in zip(self._ladder, self._steps, self._climb(words), strict=True):
+            forms = step.get(key)
+            if forms is None:
+                continue
+            met = [row for form in forms for row in self._rows[form] if row.disease is not None]
+            found = self._guard(self._resolve(met), rule, words, dropped)
+            if found.disease_id is not None or found.reason == AMBIGUOUS:
+                return found
+            refused = found
+        return refused
+
+    def _resolve(self, rows: Sequence[_Row]) -> Match:
+        """The candidate that forms of one key name, if it is one."""
+        named = [row for row in rows if row.disease is not None]
+        if not named:
+            return Match(None, rows[0].form, SOURCES[rows[0].source], reason=GROUP)
+        best = min(named)
+        first = {row.disease: row for row in reversed(named) if row.source == best.source}
+        candidates = {d: row for d, row in first.items() if row.candidate}
+        if not candidates:
+            return Match(None, best.form, SOURCES[best.source], reason=OUTSIDE)
+        if len(candidates) > 1:
+            series = {r.disease for r in named if SOURCES[r.source].startswith(SERIES)}
+            candidates = {d: row for d, row in candidates.items() if d in series}
+            if len(candidates) != 1:
+                return Match(None, best.form, SOURCES[best.source], reason=AMBIGUOUS)
+        ((disease, row),) = candidates.items()
+        return Match(disease, row.form, SOURCES[row.source])
+
+    def _guard(
+        self, found: Match, rule: str, words: Sequence[str], dropped: Sequence[str]
+    ) -> Match:
+        """Refuse a match that changes what the name states about the subtype."""
+        if found.disease_id is None or found.form is None:
+            return found
+        stated = designators(words)
+        if (
+            stated != designators(fold(found.form).split())
+            or not all(self._known(found.disease_id, designator) for designator in dropped)
+            or self._contradicts(found.disease_id, words, stated)
+        ):
+            return replace(found, disease_id=None, reason=SUBTYPE)
+        return replace(found, rule=rule)
+
+    def _known(self, disease: str, designator: str) -> bool:
+        """Whether some name of a disease states a designator, or a closer one: ``1`` and ``1h``."""
+        stated = self._stated[disease]
+        bare = bare_designator(designator)
+        return (
+            designator in stated
+            or bare in stated
+            or (bare.isdigit() and any(other[:-1] == bare for other in stated))
+        )
+
+    def _contradicts(self, disease: str, words: Sequence[str], stated: tuple[str, ...]) -> bool:
+        """Whether the disease's own labels give the same disease another number or letter.
+
+        Labels that state more than the name do not contradict it, nor do genes, loci and the X of
+        "X-linked".
+        """
+        name = comparable_head(words)
+        explicit = {d for d in stated if is_subtype(d)}
+        if not explicit or not name:
+            return False
+        alike = [
+            other
+            for label, other in self._labels.get(disease, [])
+            if label and (label <= name or name <= label)
+        ]
+        return bool(alike) and not any(explicit.issubset(other) for other in alike)

@@ -1,0 +1,210 @@
+"""Surface forms of disease names made comparable.
+
+`fold` is the exact level: what it equates differs in case, accents, punctuation and blanks alone.
+Each rule of `LADDER` equates a little more and holds on top of those before it, so that the first
+step at which a name meets a form names the rule that was needed.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+Words = list[str]
+
+MAX_LENGTH = 1_000
+"""Longest name that is looked at, in characters; the longest form of the lexicon has under 300."""
+
+_NOT_WORD = re.compile(r"[\W_]+")
+_APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´")
+
+
+def fold(name: str) -> str:
+    """Casefolded words with one blank between them, without accents and punctuation.
+
+    Apostrophes vanish, so that "Wilson's" and "Wilsons" are one word; every other sign that is
+    neither letter nor digit parts words.
+
+    Parameters
+    ----------
+    name : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Empty if the text has neither letter nor digit.
+    """
+    if name.isascii():
+        folded = name.lower().translate(_APOSTROPHES)
+    else:
+        folded = unicodedata.normalize("NFKD", name.translate(_APOSTROPHES)).casefold()
+        folded = unicodedata.normalize("NFKD", folded)
+        folded = "".join(c for c in folded if not unicodedata.combining(c))
+    return _NOT_WORD.sub(" ", folded).strip()
+
+
+_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMAN_NUMERALS = {"x" * (n // 10) + _ONES[n % 10]: str(n) for n in range(1, 31)}
+_ROMAN = re.compile(r"(x{0,2}(?:ix|iv|v?i{0,3}))([a-h]\d?|\d)")
+_KINDS = frozenset(("type", "types", "subtype", "form", "variant", "group"))
+_ATTACHED = re.compile(r"(?:type|subtype)(\d+[a-z]?|[ivx]+[a-h]?)")
+_SUBTYPE = re.compile(r"\d{1,2}[a-z]{0,2}\d?[a-z]?|[a-w]")
+_ACRONYM = re.compile(r"[a-z]{2,}(\d+[a-z]?\d?)")
+
+
+def _arabic(word: str) -> str | None:
+    """Arabic spelling of a Roman numeral with an optional subtype letter, ``iiib`` → ``3b``."""
+    if word in _ROMAN_NUMERALS:
+        return _ROMAN_NUMERALS[word]
+    match = _ROMAN.fullmatch(word)
+    if match and match[1] in _ROMAN_NUMERALS:
+        return _ROMAN_NUMERALS[match[1]] + match[2]
+    return None
+
+
+def is_designator(word: str) -> bool:
+    """Whether a folded word can name a subtype: a digit in it, a Roman numeral, or one letter."""
+    return len(word) == 1 or not word.isalpha() or _arabic(word) is not None
+
+
+def designators(words: Sequence[str]) -> tuple[str, ...]:
+    """Subtype numbers and letters of a folded name, Roman numerals in Arabic spelling, sorted.
+
+    A letter that stands apart from its number belongs to it: ``3 a`` is ``3a``. The article "a" is
+    none: the letter counts at the end, after "type" and after a number.
+    """
+    found: Words = []
+    previous = -2
+    for place, word in enumerate(words):
+        if (word.isalpha() and len(word) > 5) or not is_designator(word):
+            continue
+        before = words[place - 1] if place else ""
+        if place == previous + 1 and len(word) == 1 and word.isalpha() and found[-1].isdigit():
+            found[-1] += word
+        elif word != "a" or before in _KINDS or place == len(words) - 1:
+            found.append(_arabic(word) or word)
+            previous = place
+    return tuple(sorted(found))
+
+
+def is_subtype(designator: str) -> bool:
+    """Whether a designator counts subtypes; genes, loci and the X of "X-linked" do not."""
+    return _SUBTYPE.fullmatch(designator) is not None
+
+
+def bare_designator(designator: str) -> str:
+    """Number of an acronym, ``sca3`` → ``3``; anything else as it is."""
+    match = _ACRONYM.fullmatch(designator)
+    return match[1] if match else designator
+
+
+def _plural(word: str) -> str:
+    """Singular of a word in plain English plural or possessive."""
+    if len(word) > 4 and word[-1] == "s" and word.isalpha() and word[-2:] not in ("ss", "us", "is"):
+        if word.endswith("ies") and len(word) > 5:
+            return word[:-3] + "y"
+        if word.endswith("oses"):
+            return word[:-2] + "is"
+        return word[:-1]
+    return word
+
+
+_LETTERS = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+    "sigma sigma tau upsilon phi chi psi omega"
+)
+_GREEK = {chr(0x3B1 + place): name for place, name in enumerate(_LETTERS.split())}
+
+
+def _greek(word: str) -> str:
+    """Greek letters by their names."""
+    if word.isascii():
+        return word
+    return "".join(_GREEK.get(letter, letter) for letter in word)
+
+
+def _numerals(words: Words) -> Words:
+    """Arabic numerals, no 'type' before a number or letter, a letter joined to its number."""
+    spelt: Words = []
+    for place, written in enumerate(words):
+        attached = _ATTACHED.fullmatch(written)
+        word = attached[1] if attached else written
+        if word in _KINDS and place + 1 < len(words) and is_designator(words[place + 1]):
+            continue
+        if spelt and spelt[-1].isdigit() and len(word) == 1 and word.isalpha():
+            spelt[-1] += word
+        # Alone, 'x' is the chromosome and 'v' or 'i' may be initials, unless a 'type' precedes.
+        elif len(word) > 1 or place == len(words) - 1 or (place and words[place - 1] in _KINDS):
+            spelt.append(_arabic(word) or word)
+        else:
+            spelt.append(word)
+    return spelt
+
+
+_NOUNS = {"syndrome": "disease", "disorder": "disease", "condition": "disease"}
+
+
+def _noun(word: str) -> str:
+    """One word for 'syndrome', 'disease' and 'disorder'."""
+    return _NOUNS.get(word, word)
+
+
+_LINK_WORDS = "the of and a an to in by due caused related associated mutation gene chromosome"
+_LINKS = frozenset(_LINK_WORDS.split())
+
+
+def _order(words: Words) -> Words:
+    """Words that carry meaning in one fixed order: 'Aciduria, glutaric' is 'glutaric aciduria'."""
+    return sorted(word for word in words if word not in _LINKS)
+
+
+def _bare(words: Words) -> Words:
+    """Without the words 'disease' and 'syndrome': 'Greig cephalopolysyndactyly'.
+
+    Not where little else would be left: "C syndrome" is not "C".
+    """
+    bare = [word for word in words if word != "disease"]
+    return bare if len(bare) > 1 and sum(map(len, bare)) > 9 else words
+
+
+def _by_word(change: Callable[[str], str]) -> Callable[[Words], Words]:
+    """Apply a change of single words to a name, each word changed once.
+
+    What is known of words is dropped when there are many: names may be anything.
+    """
+    known: dict[str, str] = {}
+
+    def changed(words: Words) -> Words:
+        result = []
+        for word in words:
+            new = known.get(word)
+            if new is None:
+                if len(known) > 200_000:
+                    known.clear()
+                new = known[word] = change(word)
+            result.append(new)
+        return result
+
+    return changed
+
+
+LADDER: dict[str, Callable[[Words], Words]] = {
+    "plural": _by_word(_plural),
+    "greek": _by_word(_greek),
+    "numerals": _numerals,
+    "noun": _by_word(_noun),
+    "order": _order,
+    "bare": _bare,
+}
+"""Rules that equate forms, in the order in which they are added."""
+
+
+def comparable_head(words: Sequence[str]) -> frozenset[str]:
+    """Words of a folded name that name the disease: neither designators nor 'type'.
+
+    In one number and without order; 'syndrome' and 'disease' are one.
+    """
+    head = [word for word in words if word not in _KINDS and not is_designator(word)]
+    for rule in ("plural", "noun", "order"):
+        head = LADDER[rule](head)
+    return frozenset(head)
