@@ -9,7 +9,7 @@ import polars as pl
 from rarefuse import artifacts
 from rarefuse.annotations.relations import DISEASES
 from rarefuse.artifacts import Column, Schema
-from rarefuse.naming.normalise import comparable_head, fold
+from rarefuse.naming.normalise import comparable_head, designators, fold
 from rarefuse.naming.sources import (
     DiseaseClass,
     merge_mondo,
@@ -131,13 +131,18 @@ def _head(name: str) -> frozenset[str]:
 
 
 def _share_name(names: Iterable[str], labels: Iterable[str]) -> bool:
-    """Whether a name and a label differ in numbers, letters and words of inheritance alone."""
+    """Whether a name and a label differ in numbers, letters and words of inheritance alone.
+
+    What follows a numbered part, as in "GLUT1 deficiency syndrome 1, infantile onset", describes
+    it; what follows a part without a number names another type.
+    """
     heads = {_head(name) for name in names} - {frozenset()}
-    return any(
-        _head(part) in heads
-        for label in labels
-        for part in (label, label.split(",")[0], label.split("(")[0])
-    )
+    for label in labels:
+        before = (label.split(",")[0], label.split("(")[0])
+        numbered = [part for part in before if designators(fold(part).split())]
+        if any(_head(part) in heads for part in (label, *numbered)):
+            return True
+    return False
 
 
 def build_crosswalk(

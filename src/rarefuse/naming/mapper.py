@@ -18,11 +18,13 @@ from rarefuse.naming.lexicon import SOURCES
 from rarefuse.naming.normalise import (
     LADDER,
     MAX_LENGTH,
-    bare_designator,
+    acronym_number,
     comparable_head,
     designators,
     fold,
     is_subtype,
+    mixed_numerals,
+    names_a_type,
 )
 from rarefuse.naming.rewrite import REWRITES
 
@@ -106,18 +108,19 @@ class Mapper:
             list
         )
         self._stated: defaultdict[str, set[str]] = defaultdict(set)
+        self._vocabulary: defaultdict[str, set[str]] = defaultdict(set)
         for folded, rows in self._rows.items():
             words = folded.split()
             stated = designators(words)
             label = (comparable_head(words), stated)
             for row in rows:
                 if row.candidate and row.disease is not None:
-                    self._stated[row.disease].update(stated, map(bare_designator, stated))
+                    self._stated[row.disease].update(stated)
+                    self._vocabulary[row.disease].update(label[0])
                     if stated and SOURCES[row.source] in LABELS:
                         self._labels[row.disease].append(label)
-            if any(row.disease is not None for row in rows):
-                for step, key in zip(self._steps, self._climb(words), strict=True):
-                    step[key].append(folded)
+            for step, key in zip(self._steps, self._climb(words), strict=True):
+                step[key].append(folded)
 
     def _climb(self, words: list[str]) -> Iterator[str]:
         """Keys of a folded name at each step of the ladder."""
@@ -145,36 +148,53 @@ class Mapper:
         folded = fold(name)
         if not folded:
             return Match(None, reason=EMPTY)
-        found = self._look_up(folded, ())
+        found = self._look_up(name)
         if found.disease_id is not None or found.reason in (GROUP, OUTSIDE, AMBIGUOUS):
             return found
+        return self._rewritten(name, found)
+
+    def _rewritten(self, name: str, whole: Match) -> Match:
+        """Map a part of a name.
+
+        Of two parts that lead to different diseases, the one that is not a series' name counts:
+        "Severe congenital neutropenia (Kostmann syndrome)". Otherwise they leave it ambiguous.
+        """
+        first: Match | None = None
         for rule, rewrite in self._rewrites.items():
             for kept, dropped in rewrite(name):
-                part = fold(kept)
-                if not part:
+                if not fold(kept):
                     continue
-                other = self._look_up(part, designators(fold(dropped).split()))
-                if other.disease_id is not None:
-                    needed = rule if other.rule == EXACT else f"{rule}+{other.rule}"
-                    return replace(other, rule=needed)
-                if REASONS.index(other.reason or UNKNOWN) < REASONS.index(found.reason or UNKNOWN):
-                    found = replace(other, rule=None)
-        return found
+                found = self._look_up(kept, dropped)
+                needed = rule if found.rule == EXACT else f"{rule}+{found.rule}"
+                if first is None:
+                    if found.disease_id is not None:
+                        first = replace(found, rule=needed)
+                    elif _rank(found) < _rank(whole):
+                        whole = found
+                    continue
+                if found.disease_id is not None and _of_series(first) and not _of_series(found):
+                    first = replace(found, rule=needed)
+                    continue
+                alone = self._look_up(kept)
+                if alone.disease_id not in (None, first.disease_id) and not _of_series(alone):
+                    return replace(first, disease_id=None, rule=None, reason=AMBIGUOUS)
+        return first or whole
 
-    def _look_up(self, folded: str, dropped: Sequence[str]) -> Match:
-        """Map a folded name; `dropped` are designators of the text that was cut off."""
+    def _look_up(self, written: str, dropped: str = "") -> Match:
+        """Map a name or the part of it that is left when `dropped` is cut off."""
+        folded = fold(written)
+        words, rest = folded.split(), fold(dropped).split()
         rows = self._rows.get(folded)
-        words = folded.split()
         if rows is not None:
-            return self._guard(self._resolve(rows), EXACT, words, dropped)
+            return self._guard(self._resolve(rows), EXACT, written, words, rest)
         refused = Match(None, reason=UNKNOWN)
         for rule, step, key in zip(self._ladder, self._steps, self._climb(words), strict=True):
             forms = step.get(key)
             if forms is None:
                 continue
-            met = [row for form in forms for row in self._rows[form] if row.disease is not None]
-            found = self._guard(self._resolve(met), rule, words, dropped)
-            if found.disease_id is not None or found.reason == AMBIGUOUS:
+            met = [row for form in forms for row in self._rows[form]]
+            found = self._guard(self._resolve(met), rule, written, words, rest)
+            if found.disease_id is not None or found.reason in (AMBIGUOUS, GROUP):
                 return found
             refused = found
         return refused
@@ -198,28 +218,34 @@ class Mapper:
         return Match(disease, row.form, SOURCES[row.source])
 
     def _guard(
-        self, found: Match, rule: str, words: Sequence[str], dropped: Sequence[str]
+        self, found: Match, rule: str, written: str, words: Sequence[str], rest: Sequence[str]
     ) -> Match:
-        """Refuse a match that changes what the name states about the subtype."""
+        """Refuse a match that changes what the name, and what was cut off, state of the subtype."""
         if found.disease_id is None or found.form is None:
             return found
         stated = designators(words)
+        known = self._vocabulary[found.disease_id]
         if (
             stated != designators(fold(found.form).split())
-            or not all(self._known(found.disease_id, designator) for designator in dropped)
+            or not mixed_numerals(found.form) <= mixed_numerals(written)
             or self._contradicts(found.disease_id, words, stated)
+            or not all(self._known(found.disease_id, d, words) for d in designators(rest))
+            or (names_a_type(rest) and not comparable_head(rest) <= known)
         ):
             return replace(found, disease_id=None, reason=SUBTYPE)
         return replace(found, rule=rule)
 
-    def _known(self, disease: str, designator: str) -> bool:
-        """Whether some name of a disease states a designator, or a closer one: ``1`` and ``1h``."""
+    def _known(self, disease: str, designator: str, words: Sequence[str]) -> bool:
+        """Whether some name of a disease states a designator, or a closer one: ``1`` and ``1h``.
+
+        Of an acronym of the name's words the number counts: ``sca3`` of spinocerebellar ataxia.
+        """
         stated = self._stated[disease]
-        bare = bare_designator(designator)
+        number = acronym_number(designator, words)
         return (
             designator in stated
-            or bare in stated
-            or (bare.isdigit() and any(other[:-1] == bare for other in stated))
+            or number in stated
+            or (number.isdigit() and any(other[:-1] == number for other in stated))
         )
 
     def _contradicts(self, disease: str, words: Sequence[str], stated: tuple[str, ...]) -> bool:
@@ -238,3 +264,11 @@ class Mapper:
             if label and (label <= name or name <= label)
         ]
         return bool(alike) and not any(explicit.issubset(other) for other in alike)
+
+
+def _rank(match: Match) -> int:
+    return REASONS.index(match.reason or UNKNOWN)
+
+
+def _of_series(match: Match) -> bool:
+    return match.source is not None and match.source.startswith(SERIES)

@@ -49,7 +49,8 @@ _ROMAN = re.compile(r"(x{0,2}(?:ix|iv|v?i{0,3}))([a-h]\d?|\d)")
 _KINDS = frozenset(("type", "types", "subtype", "form", "variant", "group"))
 _ATTACHED = re.compile(r"(?:type|subtype)(\d+[a-z]?|[ivx]+[a-h]?)")
 _SUBTYPE = re.compile(r"\d{1,2}[a-z]{0,2}\d?[a-z]?|[a-w]")
-_ACRONYM = re.compile(r"[a-z]{2,}(\d+[a-z]?\d?)")
+_MIXED = re.compile(r"\b[IVX]+[ivx]\b")
+_ACRONYM = re.compile(r"([a-z]{2,})(\d+[a-z]?\d?)")
 
 
 def _arabic(word: str) -> str | None:
@@ -92,10 +93,29 @@ def is_subtype(designator: str) -> bool:
     return _SUBTYPE.fullmatch(designator) is not None
 
 
-def bare_designator(designator: str) -> str:
-    """Number of an acronym, ``sca3`` → ``3``; anything else as it is."""
+def mixed_numerals(name: str) -> set[str]:
+    """Numerals that only their case tells from others: type ``Ii`` is I, i, and not II."""
+    return set(_MIXED.findall(name))
+
+
+def names_a_type(words: Sequence[str]) -> bool:
+    """Whether words state a subtype: 'vascular type', but not 'a type of ectodermal dysplasia'."""
+    return any(
+        word in _KINDS and "of" not in words[place + 1 : place + 2]
+        for place, word in enumerate(words)
+    )
+
+
+def acronym_number(designator: str, words: Sequence[str]) -> str:
+    """Number of an acronym of a name, anything else as it is.
+
+    ``sca3`` of ``spinocerebellar ataxia`` is ``3``: all its letters stand in the name. Few genes
+    are such acronyms.
+    """
     match = _ACRONYM.fullmatch(designator)
-    return match[1] if match else designator
+    if match and set(match[1]).issubset("".join(words)):
+        return match[2]
+    return designator
 
 
 def _plural(word: str) -> str:
@@ -107,20 +127,6 @@ def _plural(word: str) -> str:
             return word[:-2] + "is"
         return word[:-1]
     return word
-
-
-_LETTERS = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
-    "sigma sigma tau upsilon phi chi psi omega"
-)
-_GREEK = {chr(0x3B1 + place): name for place, name in enumerate(_LETTERS.split())}
-
-
-def _greek(word: str) -> str:
-    """Greek letters by their names."""
-    if word.isascii():
-        return word
-    return "".join(_GREEK.get(letter, letter) for letter in word)
 
 
 def _numerals(words: Words) -> Words:
@@ -154,8 +160,12 @@ _LINKS = frozenset(_LINK_WORDS.split())
 
 
 def _order(words: Words) -> Words:
-    """Words that carry meaning in one fixed order: 'Aciduria, glutaric' is 'glutaric aciduria'."""
-    return sorted(word for word in words if word not in _LINKS)
+    """Words that carry meaning in one fixed order: 'Aciduria, glutaric' is 'glutaric aciduria'.
+
+    Not where one word would be left: "DES gene mutation" is not "DES".
+    """
+    kept = [word for word in words if word not in _LINKS]
+    return sorted(kept if len(kept) > 1 else words)
 
 
 def _bare(words: Words) -> Words:
@@ -190,7 +200,6 @@ def _by_word(change: Callable[[str], str]) -> Callable[[Words], Words]:
 
 LADDER: dict[str, Callable[[Words], Words]] = {
     "plural": _by_word(_plural),
-    "greek": _by_word(_greek),
     "numerals": _numerals,
     "noun": _by_word(_noun),
     "order": _order,

@@ -43,11 +43,15 @@ def mapped_forms(mappings: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def sample_stage(
     *, arms: Sequence[str], corpus: Path, lexicon: Path, size: int, seed: int, output: Path
 ) -> None:
-    """Draw distinct mapped names of all arms and write them with the names that their ids have."""
+    """Draw distinct mapped names of all arms and write them with the names that their ids have.
+
+    Every folded name has a random number of its own and the smallest are drawn, so that a change
+    of the mapper changes the sample by no more names than it maps otherwise.
+    """
     forms = mapped_forms(
         [artifacts.read(corpus / "llm" / arm / "mapping.parquet", MAPPING) for arm in arms]
     )
-    chosen = seeds.generator(seed, "precision sample").permutation(forms.height)[:size]
+    numbers = [seeds.generator(seed, "precision", form).random() for form in forms["form"]]
     known = (
         artifacts.read(lexicon, LEXICON)
         .filter(pl.col("candidate"), pl.col("source").is_in(["hpoa name", "mondo name"]))
@@ -55,7 +59,10 @@ def sample_stage(
         .agg(known_as=pl.col("form").unique().sort().str.join(" | "))
     )
     sample = (
-        forms[sorted(chosen)]
+        forms.with_columns(number=pl.Series(numbers))
+        .sort("number")
+        .head(size)
+        .sort("form")
         .join(known, on="disease_id", how="left", maintain_order="left")
         .with_columns(verdict=pl.lit(""), note=pl.lit(""))
         .select(COLUMNS)

@@ -16,6 +16,14 @@ _PARENTHESES = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]")
 
 
 _EXAMPLE = re.compile(r"\s*(?:e\.?g\b|such as|including|for example|like\b)", re.IGNORECASE)
+_REMARKS = "due to|caused by|with|without|but|in|if|as|given|especially|possibly|though|less"
+_REMARK = re.compile(rf"\s*(?:{_REMARKS})\b", re.IGNORECASE)
+_ALIAS = re.compile(
+    r"\s*(?:also|formerly|previously|now)?\s*(?:known as|called|formerly|previously|aka)\b",
+    re.IGNORECASE,
+)
+_SHORT = 8
+"""Letters of a single word in parentheses up to which it may be an acronym."""
 
 
 def _outside(name: str) -> Iterator[Rewritten]:
@@ -25,19 +33,21 @@ def _outside(name: str) -> Iterator[Rewritten]:
     """
     inside = _PARENTHESES.findall(name)
     if inside:
-        stated = [text for text in inside if not _EXAMPLE.match(text)]
+        stated = [_ALIAS.sub("", text, count=1) for text in inside if not _EXAMPLE.match(text)]
         yield Rewritten(_PARENTHESES.sub(" ", name), " ".join(stated))
 
 
 def _inside(name: str) -> Iterator[Rewritten]:
     """What stands in parentheses: '22q13.3 deletion syndrome (Phelan-McDermid syndrome)'.
 
-    A single short word is an acronym, and acronyms of other diseases look the same: it counts only
-    beside the name that it stands for.
+    Neither examples and remarks, nor a single short word: acronyms of other diseases look the same.
     """
     for match in _PARENTHESES.finditer(name):
-        if not _EXAMPLE.match(match[1]) and (" " in match[1].strip() or len(match[1]) > 8):
-            yield Rewritten(match[1], f"{name[: match.start()]} {name[match.end() :]}")
+        part = _ALIAS.sub("", match[1], count=1).strip()
+        if _EXAMPLE.match(part) or _REMARK.match(part):
+            continue
+        if " " in part or len(part) > _SHORT:
+            yield Rewritten(part, f"{name[: match.start()]} {name[match.end() :]}")
 
 
 REWRITES: dict[str, Callable[[str], Iterator[Rewritten]]] = {
