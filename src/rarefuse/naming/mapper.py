@@ -26,7 +26,7 @@ from rarefuse.naming.normalise import (
     mixed_numerals,
     names_a_type,
 )
-from rarefuse.naming.rewrite import REWRITES
+from rarefuse.naming.rewrite import INSIDE, REWRITES
 
 EXACT, EXTENDED = LEVELS = ("exact", "extended")
 EXACT_SOURCES = ("hpoa name", "mondo name", "omim title", "mondo synonym")
@@ -156,6 +156,7 @@ class Mapper:
     def _rewritten(self, name: str, whole: Match) -> Match:
         """Map a part of a name.
 
+        A series' name in parentheses says what kind of disease the rest names, and is not used.
         Of two parts that lead to different diseases, the one that is not a series' name counts:
         "Severe congenital neutropenia (Kostmann syndrome)". Otherwise they leave it ambiguous.
         """
@@ -165,6 +166,8 @@ class Mapper:
                 if not fold(kept):
                     continue
                 found = self._look_up(kept, dropped)
+                if rule == INSIDE and _of_series(found):
+                    continue
                 needed = rule if found.rule == EXACT else f"{rule}+{found.rule}"
                 if first is None:
                     if found.disease_id is not None:

@@ -47,6 +47,7 @@ _ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _ROMAN_NUMERALS = {"x" * (n // 10) + _ONES[n % 10]: str(n) for n in range(1, 31)}
 _ROMAN = re.compile(r"(x{0,2}(?:ix|iv|v?i{0,3}))([a-h]\d?|\d)")
 _KINDS = frozenset(("type", "types", "subtype", "form", "variant", "group"))
+_UNSAID = _KINDS | {"syndrome", "disease", "disorder", "deficiency", "with"}
 _ATTACHED = re.compile(r"(?:type|subtype)(\d+[a-z]?|[ivx]+[a-h]?)")
 _SUBTYPE = re.compile(r"\d{1,2}[a-z]{0,2}\d?[a-z]?|[a-w]")
 _MIXED = re.compile(r"\b[IVX]+[ivx]\b")
@@ -82,8 +83,12 @@ def designators(words: Sequence[str]) -> tuple[str, ...]:
         before = words[place - 1] if place else ""
         if place == previous + 1 and len(word) == 1 and word.isalpha() and found[-1].isdigit():
             found[-1] += word
-        elif word != "a" or before in _KINDS or place == len(words) - 1:
-            found.append(_arabic(word) or word)
+        else:
+            counts = before in _KINDS or place == len(words) - 1
+            if word == "a" and not counts:
+                continue
+            # The X of "X-linked" is no ten.
+            found.append((_arabic(word) if counts or word != "x" else None) or word)
             previous = place
     return tuple(sorted(found))
 
@@ -109,13 +114,15 @@ def names_a_type(words: Sequence[str]) -> bool:
 def acronym_number(designator: str, words: Sequence[str]) -> str:
     """Number of an acronym of a name, anything else as it is.
 
-    ``sca3`` of ``spinocerebellar ataxia`` is ``3``: all its letters stand in the name. Few genes
-    are such acronyms.
+    ``sca3`` of ``spinocerebellar ataxia`` is ``3``: it has the first letter of every long word, and
+    no letter that the name has not. Few genes are such acronyms.
     """
     match = _ACRONYM.fullmatch(designator)
-    if match and set(match[1]).issubset("".join(words)):
-        return match[2]
-    return designator
+    if match is None:
+        return designator
+    initials = {word[0] for word in words if len(word) > 3 and word not in _UNSAID}
+    spelt = initials.issubset(match[1]) and set(match[1]).issubset("".join(words))
+    return match[2] if spelt else designator
 
 
 def _plural(word: str) -> str:
@@ -168,15 +175,6 @@ def _order(words: Words) -> Words:
     return sorted(kept if len(kept) > 1 else words)
 
 
-def _bare(words: Words) -> Words:
-    """Without the words 'disease' and 'syndrome': 'Greig cephalopolysyndactyly'.
-
-    Not where little else would be left: "C syndrome" is not "C".
-    """
-    bare = [word for word in words if word != "disease"]
-    return bare if len(bare) > 1 and sum(map(len, bare)) > 9 else words
-
-
 def _by_word(change: Callable[[str], str]) -> Callable[[Words], Words]:
     """Apply a change of single words to a name, each word changed once.
 
@@ -203,7 +201,6 @@ LADDER: dict[str, Callable[[Words], Words]] = {
     "numerals": _numerals,
     "noun": _by_word(_noun),
     "order": _order,
-    "bare": _bare,
 }
 """Rules that equate forms, in the order in which they are added."""
 

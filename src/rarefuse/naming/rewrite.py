@@ -50,8 +50,9 @@ def _inside(name: str) -> Iterator[Rewritten]:
             yield Rewritten(part, f"{name[: match.start()]} {name[match.end() :]}")
 
 
+OUTSIDE, INSIDE = "outside parentheses", "inside parentheses"
 REWRITES: dict[str, Callable[[str], Iterator[Rewritten]]] = {
-    "outside parentheses": _outside,
-    "inside parentheses": _inside,
+    OUTSIDE: _outside,
+    INSIDE: _inside,
 }
 """Rules in the order in which they are tried."""
