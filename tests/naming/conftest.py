@@ -1,5 +1,8 @@
 """A lexicon of a few real diseases, small enough to be read."""
 
+import os
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -71,3 +74,12 @@ ORPHANET = [DiseaseClass("ORPHA:51", "Aicardi-Goutières syndrome", ["AGS"], {"O
 @pytest.fixture(scope="session")
 def lexicon() -> pl.DataFrame:
     return build_lexicon(CANDIDATES, MONDO, ORPHANET)
+
+
+@pytest.fixture(scope="session")
+def data():
+    root = Path(__file__).resolve().parents[2]
+    folder = Path(os.environ.get("RAREFUSE_DATA", root.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}; set RAREFUSE_DATA")
+    return folder

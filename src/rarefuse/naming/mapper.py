@@ -8,7 +8,7 @@ a subtype number or letter that the name states.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from rarefuse.naming.normalise import (
     mixed_numerals,
     names_a_type,
 )
-from rarefuse.naming.rewrite import INSIDE, REWRITES
+from rarefuse.naming.rewrite import BRACKETS, INSIDE, REWRITES
 
 EXACT, EXTENDED = LEVELS = ("exact", "extended")
 EXACT_SOURCES = ("hpoa name", "mondo name", "omim title", "mondo synonym")
@@ -119,14 +119,9 @@ class Mapper:
                     self._vocabulary[row.disease].update(label[0])
                     if stated and SOURCES[row.source] in LABELS:
                         self._labels[row.disease].append(label)
-            for step, key in zip(self._steps, self._climb(words), strict=True):
-                step[key].append(folded)
-
-    def _climb(self, words: list[str]) -> Iterator[str]:
-        """Keys of a folded name at each step of the ladder."""
-        for change in self._ladder.values():
-            words = change(words)
-            yield " ".join(words)
+            for step, change in zip(self._steps, self._ladder.values(), strict=True):
+                words = change(words)
+                step[" ".join(words)].append(folded)
 
     def match(self, name: str | None) -> Match:
         """Map one name.
@@ -161,6 +156,8 @@ class Mapper:
         "Severe congenital neutropenia (Kostmann syndrome)". Otherwise they leave it ambiguous.
         """
         first: Match | None = None
+        if not self._rewrites or BRACKETS.isdisjoint(name):
+            return whole
         for rule, rewrite in self._rewrites.items():
             for kept, dropped in rewrite(name):
                 if not fold(kept):
@@ -186,13 +183,19 @@ class Mapper:
     def _look_up(self, written: str, dropped: str = "") -> Match:
         """Map a name or the part of it that is left when `dropped` is cut off."""
         folded = fold(written)
-        words, rest = folded.split(), fold(dropped).split()
+        words = folded.split()
+        rest = fold(dropped).split() if dropped else []
         rows = self._rows.get(folded)
         if rows is not None:
             return self._guard(self._resolve(rows), EXACT, written, words, rest)
         refused = Match(None, reason=UNKNOWN)
-        for rule, step, key in zip(self._ladder, self._steps, self._climb(words), strict=True):
-            forms = step.get(key)
+        climbed = words
+        spellings = [climbed := change(climbed) for change in self._ladder.values()]
+        # Forms that are one at a step are one at all later steps: most names end here.
+        if not spellings or " ".join(climbed) not in self._steps[-1]:
+            return refused
+        for rule, step, spelt in zip(self._ladder, self._steps, spellings, strict=True):
+            forms = step.get(" ".join(spelt))
             if forms is None:
                 continue
             met = [row for form in forms for row in self._rows[form]]

@@ -8,11 +8,15 @@ step at which a name meets a form names the rule that was needed.
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 Words = list[str]
 
 MAX_LENGTH = 1_000
 """Longest name that is looked at, in characters; the longest form of the lexicon has under 300."""
+
+_KNOWN_WORDS = 200_000
+"""Words that what is found out about them is remembered of: names repeat few."""
 
 _NOT_WORD = re.compile(r"[\W_]+")
 _APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´")
@@ -35,7 +39,7 @@ def fold(name: str) -> str:
         Empty if the text has neither letter nor digit.
     """
     if name.isascii():
-        folded = name.lower().translate(_APOSTROPHES)
+        folded = name.lower().replace("'", "").replace("`", "")
     else:
         folded = unicodedata.normalize("NFKD", name.translate(_APOSTROPHES)).casefold()
         folded = unicodedata.normalize("NFKD", folded)
@@ -54,6 +58,7 @@ _MIXED = re.compile(r"\b[IVX]+[ivx]\b")
 _ACRONYM = re.compile(r"([a-z]{2,})(\d+[a-z]?\d?)")
 
 
+@lru_cache(maxsize=_KNOWN_WORDS)
 def _arabic(word: str) -> str | None:
     """Arabic spelling of a Roman numeral with an optional subtype letter, ``iiib`` → ``3b``."""
     if word in _ROMAN_NUMERALS:
@@ -64,6 +69,7 @@ def _arabic(word: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=_KNOWN_WORDS)
 def is_designator(word: str) -> bool:
     """Whether a folded word can name a subtype: a digit in it, a Roman numeral, or one letter."""
     return len(word) == 1 or not word.isalpha() or _arabic(word) is not None
@@ -136,12 +142,25 @@ def _plural(word: str) -> str:
     return word
 
 
+@lru_cache(maxsize=_KNOWN_WORDS)
+def _detached(word: str) -> str:
+    attached = _ATTACHED.fullmatch(word)
+    return attached[1] if attached else word
+
+
+@lru_cache(maxsize=_KNOWN_WORDS)
+def _matters(word: str) -> bool:
+    """Whether `_numerals` could change a name that has the word."""
+    return is_designator(_detached(word))
+
+
 def _numerals(words: Words) -> Words:
     """Arabic numerals, no 'type' before a number or letter, a letter joined to its number."""
+    if not any(map(_matters, words)):
+        return words
     spelt: Words = []
     for place, written in enumerate(words):
-        attached = _ATTACHED.fullmatch(written)
-        word = attached[1] if attached else written
+        word = _detached(written)
         if word in _KINDS and place + 1 < len(words) and is_designator(words[place + 1]):
             continue
         if spelt and spelt[-1].isdigit() and len(word) == 1 and word.isalpha():
@@ -176,22 +195,11 @@ def _order(words: Words) -> Words:
 
 
 def _by_word(change: Callable[[str], str]) -> Callable[[Words], Words]:
-    """Apply a change of single words to a name, each word changed once.
-
-    What is known of words is dropped when there are many: names may be anything.
-    """
-    known: dict[str, str] = {}
+    """Apply a change of single words to a name."""
+    known = lru_cache(maxsize=_KNOWN_WORDS)(change)
 
     def changed(words: Words) -> Words:
-        result = []
-        for word in words:
-            new = known.get(word)
-            if new is None:
-                if len(known) > 200_000:
-                    known.clear()
-                new = known[word] = change(word)
-            result.append(new)
-        return result
+        return [known(word) for word in words]
 
     return changed
 

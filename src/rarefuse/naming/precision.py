@@ -81,6 +81,7 @@ def read_verdicts(path: Path) -> pl.DataFrame:
     """
     try:
         frame = pl.read_csv(path, separator="\t", quote_char=None, infer_schema=False)
+        frame = frame.with_columns(pl.col("verdict").fill_null(""))
         unknown = frame.filter(~pl.col("verdict").is_in(list(VERDICTS)))["verdict"]
         frame = frame.with_columns(pl.col("occurrences").cast(pl.Int64))
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -12,6 +12,9 @@ class Rewritten(NamedTuple):
     dropped: str
 
 
+BRACKETS = frozenset("([")
+"""What a name must hold for a rule to find a part of it."""
+
 _PARENTHESES = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]")
 
 
