@@ -54,6 +54,23 @@ def test_the_time_limit_kills(tmp_path):
     assert time.monotonic() - started < 20
 
 
+def test_what_a_wrapper_script_started_is_killed_with_it(tmp_path):
+    """The shell waits for a child that would write a file after two seconds."""
+    script, written = tmp_path / "wrapper.sh", tmp_path / "written"
+    script.write_text(
+        f"#!/bin/sh\n(touch '{tmp_path}/begun'; sleep 2; touch '{written}')\necho never\n"
+    )
+    script.chmod(0o700)
+    failure = run_process(
+        [script], time_limit=1.5, log=tmp_path / "log",
+        progress=(tmp_path / "begun").exists,
+    )  # fmt: skip
+    assert failure.reason == TIME_LIMIT
+    assert (tmp_path / "begun").exists()
+    time.sleep(3)
+    assert not written.exists()
+
+
 def test_progress_puts_the_time_limit_off(tmp_path):
     """Five steps of 0.4 s pass under a limit of 1.2 s, but six seconds of silence do not."""
     step = "open(f'{sys.argv[1]}/{i}', 'w').close(); time.sleep(0.4)"

@@ -6,8 +6,11 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from rarefuse.errors import InputError
 
@@ -16,6 +19,7 @@ EXIT_STATUS = "exit status"
 NO_OUTPUT = "no output"
 GARBAGE = "unreadable output"
 INCOMPLETE = "incomplete output"
+UNORDERED = "output out of order"
 
 POLL_SECONDS = 0.05
 TAIL = 400
@@ -74,7 +78,8 @@ def run_process(
     command : sequence
         Program and arguments, passed as they are: no shell, so blanks and any letters are safe.
     time_limit : float
-        Seconds until the program is killed; with `progress`, seconds without a change of it.
+        Seconds until the program and all that it started are killed; with `progress`, seconds
+        without a change of it.
     log : Path
         File for what the program prints, standard output and error together.
     cwd : Path, optional
@@ -113,7 +118,7 @@ def run_process(
             expired = _wait(process, time_limit, progress)
         finally:
             if process.poll() is None:
-                process.kill()
+                _kill(process)
             process.wait()
     if expired:
         return Failure(TIME_LIMIT, f"killed after {time_limit:g} s{_tail(log)}")
@@ -137,6 +142,23 @@ def _wait(
                 state, deadline = now, time.monotonic() + time_limit
             if time.monotonic() >= deadline:
                 return True
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a program and all that it started: behind a wrapper script stands a Java machine.
+
+    They stay in this process's group, which a terminal or a batch system ends as a whole; in a
+    group of their own they would outlive it.
+    """
+    try:
+        root = psutil.Process(process.pid)
+        root.suspend()  # so that it starts nothing while its descendants are listed
+        family = [*root.children(recursive=True), root]
+    except psutil.NoSuchProcess:
+        return
+    for member in family:
+        with suppress(psutil.NoSuchProcess):
+            member.kill()
 
 
 def _tail(log: Path) -> str:
