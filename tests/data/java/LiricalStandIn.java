@@ -15,6 +15,7 @@ import java.util.Set;
 
 /**
  * Takes LIRICAL's command line and answers in its formats; scores by what phenotype.hpoa says.
+ * As LIRICAL does, it sorts by post-test probability, stably.
  *
  * <p>The data folder's behaviour.txt has lines "log PATH" (append the case when it is finished) and
  * "TERM WHAT [PATH]": a case with that observed term makes the program sleep, exit, or write
@@ -100,13 +101,19 @@ public final class LiricalStandIn {
       ratios.put(entry.getKey(), ratio);
     }
     List<String> order = new ArrayList<>(profiles.keySet());
-    order.sort(Comparator.comparing(disease -> -ratios.get(disease)));
     double pretest = 1.0 / order.size();
+    Map<String, Double> posttest = new HashMap<>();
+    for (String disease : order) {
+      double odds = pretest / (1.0 - pretest) * ratios.get(disease);
+      posttest.put(disease, odds / (1.0 + odds));
+    }
+    order.sort(Comparator.comparing(disease -> -posttest.get(disease)));
     StringBuilder text = new StringBuilder();
     if (format.equals("json")) {
       for (String disease : order) {
         text.append(text.length() == 0 ? "" : ",\n")
             .append("{\"diseaseId\": \"" + disease + "\", \"pretestProbability\": " + pretest)
+            .append(", \"posttestProbability\": " + posttest.get(disease))
             .append(", \"compositeLR\": " + ratios.get(disease) + "}");
       }
       return "{\"analysisData\": {}, \"analysisResults\": [\n" + text + "\n]}\n";
@@ -117,8 +124,8 @@ public final class LiricalStandIn {
       double ratio = ratios.get(order.get(i));
       text.append(
           String.format(
-              "%,d\tName\t%s\t1/%d\t0.00%%\t%,.3f\n", // the machine's language, as LIRICAL has it
-              i + 1, order.get(i), order.size(), ratio));
+              "%,d\tName\t%s\t1/%d\t%.2f%%\t%,.3f\n", // the machine's language, as LIRICAL has it
+              i + 1, order.get(i), order.size(), 100 * posttest.get(order.get(i)), ratio));
     }
     return text.toString();
   }

@@ -9,13 +9,14 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from rarefuse.errors import InputError
 from rarefuse.rankers.base import LOPO, ORDINARY
-from rarefuse.rankers.stock.answers import Store
+from rarefuse.rankers.stock.answers import Store, answer_of
 from rarefuse.rankers.stock.lirical import parse_json, parse_tsv
 from rarefuse.rankers.stock.process import (
     EXIT_STATUS,
@@ -23,6 +24,7 @@ from rarefuse.rankers.stock.process import (
     INCOMPLETE,
     NO_OUTPUT,
     TIME_LIMIT,
+    UNORDERED,
     Failure,
 )
 from rarefuse.rankers.stock.run import rank_world
@@ -282,10 +284,11 @@ def parsed(parser, path, text):
 
 
 def results(*rows):
-    """LIRICAL's JSON of (number, ratio) with a pretest probability of one half."""
+    """LIRICAL's JSON of (number, ratio, post-test) with a pretest probability of one half."""
     listed = ", ".join(
-        f'{{"diseaseId": "OMIM:{number}", "pretestProbability": 0.5, "compositeLR": {ratio}}}'
-        for number, ratio in rows
+        f'{{"diseaseId": "OMIM:{number}", "pretestProbability": 0.5, '
+        f'"posttestProbability": {posttest}, "compositeLR": {ratio}}}'
+        for number, ratio, posttest in rows
     )
     return f'{{"analysisResults": [{listed}]}}'
 
@@ -297,12 +300,16 @@ def results(*rows):
         ("[]", GARBAGE),
         ('{"analysisResults": []}', INCOMPLETE),
         ('{"analysisResults": [{"diseaseId": "OMIM:1"}]}', GARBAGE),
-        (results((1, 2)), INCOMPLETE),
-        (results((1, 2), (1, 2)), GARBAGE),
-        (results((1, 2), (2, '"NaN"')), GARBAGE),
-        (results((1, 2), (2, -1)), GARBAGE),
-        (results((1, "1" + "0" * 400), (2, 1)), GARBAGE),
-        (results((1, 2), (2, 1)).replace("0.5", "1e-320"), INCOMPLETE),
+        (results((1, 2, 0.6)), INCOMPLETE),
+        (results((1, 2, 0.6), (1, 2, 0.6)), GARBAGE),
+        (results((1, 2, 0.6), (2, '"NaN"', 0.6)), GARBAGE),
+        (results((1, 2, 0.6), (2, -1, 0.6)), GARBAGE),
+        (results((1, "1" + "0" * 400, 1.0), (2, 1, 0.6)), GARBAGE),
+        (results((1, 2, 0.6), (2, 1, 0.4)).replace("0.5", "1e-320"), INCOMPLETE),
+        (results((1, 2, '"NaN"'), (2, 1, 0.4)), GARBAGE),
+        (results((1, 2, 1.5), (2, 1, 0.4)), GARBAGE),
+        (results((1, 2, 0.6), (2, 1, 0.4)).replace("posttest", "after"), GARBAGE),
+        (results((1, 1, 0.4), (2, 2, 0.6)), UNORDERED),
     ],
 )
 def test_json_that_cannot_be_used(text, reason, tmp_path):
@@ -310,9 +317,34 @@ def test_json_that_cannot_be_used(text, reason, tmp_path):
 
 
 def test_json_keeps_order_and_extreme_ratios(tmp_path):
-    frame = parsed(parse_json, tmp_path / "x.json", results((7, "1e300"), (3, "0.0")))
+    frame = parsed(parse_json, tmp_path / "x.json", results((7, "1e300", 1.0), (3, "0.0", 0.0)))
     assert frame["disease_id"].to_list() == ["OMIM:7", "OMIM:3"]
     assert frame["score"].to_list() == [pytest.approx(300 * math.log(10)), -math.inf]
+
+
+def test_ties_are_of_the_post_test_probability(tmp_path):
+    """1e17 stands below 1e18 and above 1e19, but all are certain to the program: its input order.
+
+    Two that differ in the probability are no tie, and one that is no candidate is in no block.
+    """
+    rows = [
+        (1, 1e17, 1.0),
+        (2, 1e18, 1.0),
+        (9, 1e16, 1.0),
+        (3, 1e19, 1.0),
+        (4, 3, 0.75),
+        (5, 1, 0.5),
+    ]
+    text = results(*rows).replace('"pretestProbability": 0.5', f'"pretestProbability": {1 / 6}')
+    frame = parsed(parse_json, tmp_path / "x.json", text)
+    known = {f"OMIM:{number}": number for number in (1, 2, 3, 4, 5)}
+    answer = answer_of(frame, SimpleNamespace(disease_index=known))
+    assert answer.disease.tolist() == [1, 2, 3, 4, 5]
+    assert [places.tolist() for places in answer.ties()] == [[1, 1, 1, 4, 5], [3, 3, 3, 4, 5]]
+    assert answer.score[:2].tolist() == [
+        pytest.approx(math.log(1e17)),
+        pytest.approx(math.log(1e18)),
+    ]
 
 
 HEADER = (
@@ -331,6 +363,9 @@ HEADER = (
         (f"{HEADER}\n2\tA\tOMIM:1\t1/1\t9%\t5\n", GARBAGE),
         (f"{HEADER}\n1\tA\tOMIM:1\t1/1\t9%\tfive\n", GARBAGE),
         (f"{HEADER}\n1\tA\tOMIM:1\t1/0\t9%\t5\n", GARBAGE),
+        (f"{HEADER}\n1\tA\tOMIM:1\t1/1\tlots\t5\n", GARBAGE),
+        (f"{HEADER}\n1\tA\tOMIM:1\t1/1\t101%\t5\n", GARBAGE),
+        (f"{HEADER}\n1\tA\tOMIM:1\t1/2\t9%\t5\n2\tB\tOMIM:2\t1/2\t9.5%\t4\n", UNORDERED),
     ],
 )
 def test_tsv_that_cannot_be_used(text, reason, tmp_path):
@@ -342,4 +377,5 @@ def test_tsv_with_thousands(tmp_path):
     frame = parsed(parse_tsv, tmp_path / "x.tsv", f"{HEADER}\n{rows}")
     assert frame.height == 1200
     assert frame["score"][0] == pytest.approx(math.log(5999.5))
+    assert frame["posttest"].unique().to_list() == [0.0]
     assert not isinstance(frame, Failure)

@@ -24,6 +24,7 @@ ANSWER = Schema(
         Column("disease_id", pl.String, "disease as the program names it"),
         Column("score", pl.Float64, "the program's score, larger is better"),
         Column("p_value", pl.Float64, "the program's p-value", nullable=True),
+        Column("posttest", pl.Float64, "post-test probability, LIRICAL's order", nullable=True),
     ),
     key=("disease_id",),
 )
@@ -52,6 +53,9 @@ class Answer:
         Larger is better.
     p_value : ndarray of float64, shape (K,), or None
         Smaller is better.
+    posttest : ndarray of float64, shape (K,), or None
+        Post-test probability where the program orders by it. It has the score's order but fewer
+        values: it is 1.0 for every huge likelihood ratio.
     others : int
         Diseases in the program's answer that are no candidates and were left out.
     """
@@ -59,15 +63,22 @@ class Answer:
     disease: NDArray[np.int32]
     score: NDArray[np.float64]
     p_value: NDArray[np.float64] | None
+    posttest: NDArray[np.float64] | None = None
     others: int = 0
 
     def ties(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """First and last one-based place of each row's block of equal p-value and score."""
+        """First and last one-based place of each row's block of what the program cannot order.
+
+        That is equal post-test probability where it orders by it, equal p-value and score
+        otherwise.
+        """
         n = len(self.disease)
+        keys = [self.score, self.p_value] if self.posttest is None else [self.posttest]
         new = np.ones(n, bool)
-        new[1:] = self.score[1:] != self.score[:-1]
-        if self.p_value is not None:
-            new[1:] |= self.p_value[1:] != self.p_value[:-1]
+        new[1:] = False
+        for key in keys:
+            if key is not None:
+                new[1:] |= key[1:] != key[:-1]
         begin = np.flatnonzero(new)
         length = np.diff([*begin, n])
         return (
@@ -87,11 +98,12 @@ def answer_of(frame: pl.DataFrame, knowledge: Knowledge) -> Answer:
     rows = [index.get(disease, -1) for disease in frame["disease_id"].to_list()]
     disease = np.array(rows, np.int32)
     known = disease >= 0
-    p_value = None
-    if frame["p_value"].null_count() < frame.height:
-        p_value = frame["p_value"].to_numpy()[known]
     score = frame["score"].to_numpy()[known]
-    return Answer(disease[known], score, p_value, int((~known).sum()))
+    p_value, posttest = (
+        frame[name].to_numpy()[known] if frame[name].null_count() < frame.height else None
+        for name in ("p_value", "posttest")
+    )
+    return Answer(disease[known], score, p_value, posttest, int((~known).sum()))
 
 
 @dataclass(frozen=True)

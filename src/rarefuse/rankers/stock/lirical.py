@@ -5,6 +5,9 @@ folder in which everything is linked to the configured one but ``phenotype.hpoa`
 release's own text under the ordinary protocol and that without one publication's exclusive rows
 under LOPO (paper, appendix A.3). A publication that removes nothing has the release's own file, so
 its cases are not run again.
+
+The program orders diseases by descending post-test probability with a stable sort. That is 1.0 for
+every huge likelihood ratio, and among such diseases the order is the program's input order: a tie.
 """
 
 import json
@@ -15,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -28,6 +32,7 @@ from rarefuse.rankers.stock.process import (
     GARBAGE,
     INCOMPLETE,
     NO_OUTPUT,
+    UNORDERED,
     Failure,
     file_digest,
     folder_digest,
@@ -71,7 +76,7 @@ class LiricalStock:
     data : str
         LIRICAL's data folder; its own ``phenotype.hpoa`` is not used.
     output : str
-        ``json`` (scores in full) or ``tsv`` (rounded, so that there are more ties).
+        ``json`` (numbers in full) or ``tsv`` (probabilities in rounded per cent: many more ties).
     excluded : bool
         Whether excluded terms are given.
     java : str
@@ -246,26 +251,35 @@ def _in_order(
 def parse_json(path: Path) -> pl.DataFrame:
     """`ANSWER` of LIRICAL's JSON output: `analysisResults`, by descending post-test probability.
 
-    The score is the natural logarithm of `compositeLR`. The pretest probability is 1 over the
-    number of diseases, which says how many results there must be.
+    The score is the natural logarithm of `compositeLR`; ties are equal `posttestProbability`. The
+    pretest probability is 1 over the number of diseases, which says how many results there must be.
     """
     try:
         results = json.loads(path.read_text(encoding="utf-8"))["analysisResults"]
         rows = [
-            (str(r["diseaseId"]), float(r["compositeLR"]), float(r["pretestProbability"]))
+            (
+                str(r["diseaseId"]),
+                float(r["compositeLR"]),
+                float(r["posttestProbability"]),
+                float(r["pretestProbability"]),
+            )
             for r in results
         ]
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise _Unreadable(GARBAGE, f"not LIRICAL's JSON: {type(error).__name__}: {error}") from None
     return _answer(
-        [disease for disease, _, _ in rows],
-        [ratio for _, ratio, _ in rows],
-        rows[0][2] if rows else 0.0,
+        [disease for disease, *_ in rows],
+        [ratio for _, ratio, *_ in rows],
+        [posttest for *_, posttest, _ in rows],
+        rows[0][3] if rows else 0.0,
     )
 
 
 def parse_tsv(path: Path) -> pl.DataFrame:
-    """`ANSWER` of LIRICAL's TSV output; comment lines begin with ``!``, thousands have commas."""
+    """`ANSWER` of LIRICAL's TSV output; comment lines begin with ``!``, thousands have commas.
+
+    As `parse_json`, but the post-test probability is a percentage rounded for reading.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -276,34 +290,39 @@ def parse_tsv(path: Path) -> pl.DataFrame:
         raise _Unreadable(GARBAGE, f"no header with {', '.join(TSV_COLUMNS)}, but {found!r}")
     if not text.endswith("\n"):
         raise _Unreadable(INCOMPLETE, f"the last line is cut off: {lines[-1][:80]!r}")
-    diseases, ratios, pretest = [], [], 0.0
+    diseases, ratios, posttests, pretest = [], [], [], 0.0
     for place, line in enumerate(lines[1:], start=1):
         fields = line.split("\t")
         if len(fields) < len(TSV_COLUMNS):
             raise _Unreadable(INCOMPLETE, f"row {place} has {len(fields)} fields: {line[:80]!r}")
         try:
             rank, ratio = int(fields[0].replace(",", "")), float(fields[5].replace(",", ""))
-            pretest = _probability(fields[3])
+            pretest, posttest = _probability(fields[3]), _probability(fields[4])
         except (ValueError, ZeroDivisionError):
             raise _Unreadable(GARBAGE, f"row {place} is no result: {line[:80]!r}") from None
         if rank != place:
             raise _Unreadable(GARBAGE, f"rank {rank} stands in row {place}")
         diseases.append(fields[2])
         ratios.append(ratio)
-    return _answer(diseases, ratios, pretest)
+        posttests.append(posttest)
+    return _answer(diseases, ratios, posttests, pretest)
 
 
 def _probability(text: str) -> float:
     if match := re.fullmatch(r"1/([\d,]+)", text):
         return 1.0 / int(match[1].replace(",", ""))
-    return float(text)
+    return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
 
 
-def _answer(diseases: list[str], ratios: list[float], pretest: float) -> pl.DataFrame:
+def _answer(
+    diseases: list[str], ratios: list[float], posttests: list[float], pretest: float
+) -> pl.DataFrame:
     if not diseases:
         raise _Unreadable(INCOMPLETE, "the output names no disease")
     if any(math.isnan(ratio) or ratio < 0 for ratio in ratios):
         raise _Unreadable(GARBAGE, "a likelihood ratio is negative or no number")
+    if not all(0.0 <= posttest <= 1.0 for posttest in posttests):  # false for NaN, too
+        raise _Unreadable(GARBAGE, "a post-test probability is not in 0..1")
     if len(set(diseases)) < len(diseases):
         raise _Unreadable(GARBAGE, "a disease is named twice")
     # A probability below any that a number of diseases has says nothing (and 1 / it may overflow).
@@ -312,12 +331,19 @@ def _answer(diseases: list[str], ratios: list[float], pretest: float) -> pl.Data
         raise _Unreadable(
             INCOMPLETE, f"{len(diseases)} diseases, where the pretest probability says {expected}"
         )
+    for place, (before, after) in enumerate(pairwise(posttests), start=2):
+        if after > before:
+            raise _Unreadable(
+                UNORDERED,
+                f"the post-test probability rises from {before:g} to {after:g} in row {place}",
+            )
     return pl.DataFrame(
         {
             "place": range(1, len(diseases) + 1),
             "disease_id": diseases,
             "score": [math.log(ratio) if ratio > 0 else -math.inf for ratio in ratios],
             "p_value": None,
+            "posttest": posttests,
         },
         schema=ANSWER.dtypes,
     )

@@ -396,6 +396,7 @@ def _ranked(world: World, values: NDArray[np.float64], order: NDArray[np.int32])
             "disease_id": ids.gather(rows),
             "score": score[rows],
             "p_value": p_value[rows],
+            "posttest": None,
         },
         schema=ANSWER.dtypes,
     )
