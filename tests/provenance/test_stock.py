@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from rarefuse import artifacts
-from rarefuse.annotations.relations import DISEASES
+from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.splits import SPLITS
 from rarefuse.evaluation.base import Evaluation
@@ -40,6 +40,7 @@ def test_kendall_by_hand():
 def evaluation(tmp_path, tiny_relations):
     corpus, knowledge = tmp_path / "corpus", tmp_path / "knowledge"
     artifacts.write(tiny_relations.diseases, DISEASES, knowledge / "diseases.parquet")
+    artifacts.write(tiny_relations.relations, RELATIONS, knowledge / "relations.parquet")
     rows = [(c, c, f"PMID:{c[1]}", A, None, None, None, None, ["HP:0001251"], []) for c in CASES_OF]
     artifacts.write(
         pl.DataFrame(rows, schema=CASES.dtypes, orient="row"), CASES, corpus / "cases.parquet"
@@ -109,3 +110,35 @@ def test_every_row_by_hand(evaluation):
     paired = frame.filter(pl.col("variant") == "minus ours", pl.col("metric") == "recall@10")
     assert (paired["ci_low"] <= paired["value"]).all()
     assert (paired["ci_high"] <= 0).all()
+
+
+def test_an_emptied_diagnosis_is_a_miss_of_both(evaluation):
+    """PMID:14 alone supports OMIM:100003: under LOPO the port has it last, the program not at all.
+
+    c1 and c3 have the same rank under both protocols and c4 one alone. c2 differs, 14 against 1;
+    under LOPO it has no rank on either side, and none to take a distance from.
+    """
+    path = evaluation.corpus / "cases.parquet"
+    second = pl.col("case_id") == "c2"
+    cases = artifacts.read(path, CASES).with_columns(
+        publication_id=pl.when(second).then(pl.lit("PMID:14")).otherwise("publication_id"),
+        gold_id=pl.when(second).then(pl.lit("OMIM:100003")).otherwise("gold_id"),
+    )
+    artifacts.write(cases, CASES, path)
+    for protocol in ("ordinary", "lopo"):
+        for ranker, place in (("ours", 14), ("theirs", None if protocol == "lopo" else 1)):
+            path = evaluation.corpus / "gold_ranks" / ranker / f"{protocol}.parquet"
+            ranks = artifacts.read(path, GOLD_RANKS).with_columns(
+                pl.when(second).then(pl.lit(place, pl.Int32)).otherwise(name).alias(name)
+                for name in ("rank", "tie_first", "tie_last")
+            )
+            artifacts.write(ranks, GOLD_RANKS, path)
+    found = {
+        (row.protocol, row.metric): (row.value, row.n)
+        for row in table_rows("stock_comparison", evaluation)
+        if row.subset == "all" and row.variant == "against ours"
+    }
+    assert found["ordinary", "same_gold_rank_share"] == (2 / 4, 4)
+    assert found["lopo", "same_gold_rank_share"] == (3 / 4, 4)
+    assert found["ordinary", "gold_rank_distance_median"] == (0.0, 3)
+    assert found["lopo", "gold_rank_distance_median"] == (0.0, 2)

@@ -15,6 +15,7 @@ from rarefuse.evaluation.base import (
     subsets_by_split,
 )
 from rarefuse.evaluation.metrics import NATIVE
+from rarefuse.provenance.subsets import emptied, with_overlap
 from rarefuse.rankers.base import LOPO, ORDINARY
 from rarefuse.rankers.run import RANKINGS
 from rarefuse.rankers.stock.answers import FAILURES
@@ -48,10 +49,13 @@ def stock_table(evaluation: Evaluation) -> Iterator[Row]:
     same case: share with the same gold rank (both missing it counts as the same), median distance
     of the gold ranks where both have one, share with the same first disease, mean share of the
     first ten in common, and mean Kendall's tau over what the first ten share (cases that share two
-    at least). A case that the program gave no usable answer for is a miss, and counted.
+    at least). Under LOPO a gold disease that is left without any annotation has no rank in these
+    rows: a port puts it last, a program has not heard of it. A case that the program gave no usable
+    answer for is a miss, and counted.
     """
     pairs = [(native, stock) for native, stock in evaluation.options["pairs"]]
     metrics = evaluation.short_metrics()
+    without_profile = with_overlap(evaluation).filter(emptied())["case_id"]
     for subset, cases in subsets_by_split(evaluation.eligible()).items():
         systems = [
             (ranker, NATIVE, ranker, NATIVE)
@@ -61,7 +65,10 @@ def stock_table(evaluation: Evaluation) -> Iterator[Row]:
         for native, stock in pairs:
             for protocol in (ORDINARY, LOPO):
                 yield from _differences(evaluation, native, stock, protocol, subset, cases, metrics)
-                yield from _agreement(evaluation, native, stock, protocol, subset, cases)
+                yield from _agreement(
+                    evaluation, native, stock, protocol, subset, cases,
+                    without_profile if protocol == LOPO else without_profile.clear(),
+                )  # fmt: skip
                 yield from _failed(evaluation, stock, protocol, subset, cases)
 
 
@@ -92,8 +99,13 @@ def _agreement(
     protocol: str,
     subset: str,
     cases: pl.DataFrame,
+    without_profile: pl.Series,
 ) -> Iterator[Row]:
-    ranks = [evaluation.gold_ranks(ranker, protocol, cases)[0] for ranker in (native, stock)]
+    missed = cases["case_id"].is_in(without_profile.implode()).to_numpy()
+    ranks = [
+        np.where(missed, 0, evaluation.gold_ranks(ranker, protocol, cases)[0])
+        for ranker in (native, stock)
+    ]
     one, other = (_first(evaluation, ranker, protocol, cases) for ranker in (native, stock))
     pairs = list(zip(one, other, strict=True))
     per_case: dict[str, NDArray[np.float64]] = {
