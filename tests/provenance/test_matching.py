@@ -122,6 +122,19 @@ def test_pool_is_independent_and_large_enough(branched):
     assert pair["removed_log_contribution"] == pytest.approx(np.log(2))
 
 
+def test_a_pair_of_two_branches_says_so(branched):
+    """A1 lies below A alone and B1 below B alone; AB lies below both, so it shares A with A1."""
+    rows = [("PMID:1", "OMIM:1", [NAMES[A]]), ("PMID:1", "OMIM:2", [NAMES[A]])]
+    known = relations(
+        OMIM_1={A1: ["PMID:1"], B1: ["PMID:2"]}, OMIM_2={A1: ["PMID:1"], AB: ["PMID:2"]}
+    )
+    found = match_deletions(cases(*rows), known, branched, np.arange(7.0))
+    assert found.select("matched_id", "same_branch").rows() == [
+        (NAMES[B1], False),
+        (NAMES[AB], True),
+    ]
+
+
 def test_a_case_with_nothing_observed_does_not_take_part(branched):
     known = relations(OMIM_1={A1: ["PMID:1"], A2: ["PMID:2"]})
     assert match_deletions(cases(("PMID:1", "OMIM:1", [])), known, branched, np.ones(7)).is_empty()
