@@ -94,6 +94,9 @@ def test_tables_read_what_they_are_about(run):
     assert len(recall) == 6
     assert len(ties) == 12
     assert recall[0] == "results/x/gold_ranks/resnik/ordinary.parquet"
+    deletions = "results/x/deletions.parquet"
+    for table in ("matched_deletion", "split_sensitivity", "recall"):
+        assert (deletions in run.table_inputs("x", table)) == (table != "recall")
     assert "splits" not in json.loads(run.table_options("recall"))
 
 

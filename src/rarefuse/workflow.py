@@ -332,6 +332,7 @@ class Run:
             extra = [f"{folder}/lopo.parquet"]
         if table == "matched_deletion":
             protocols += DELETION_CONDITIONS
+        if table in ("matched_deletion", "split_sensitivity"):
             extra = [f"{folder}/deletions.parquet"]
         if table == "cross_corpus":
             settings = self.config["cross_corpus"]

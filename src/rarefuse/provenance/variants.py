@@ -18,6 +18,7 @@ from rarefuse.evaluation.base import (
     subsets_by_split,
 )
 from rarefuse.evaluation.metrics import NATIVE
+from rarefuse.provenance.matching import DELETIONS
 from rarefuse.provenance.subsets import emptied, with_overlap
 from rarefuse.rankers.base import LOPO, ORDINARY
 
@@ -91,8 +92,8 @@ def split_sensitivity_table(evaluation: Evaluation, n_splits: int = 1000) -> Ite
 
     Value and interval are the median and the central `level` of the figure over the test parts of
     the first `n_splits` admissible permutations; `n` counts the splits that have such cases. The
-    first permutation is the split in use. Groups of cases are those of `single_case_table` and
-    `retained_profile_table`; metric ``cases`` is their number.
+    first permutation is the split in use. Groups of cases are those of `single_case_table`,
+    `retained_profile_table` and `matched_deletion_table`; metric ``cases`` is their number.
     """
     cases = artifacts.read(evaluation.corpus / "cases.parquet", CASES)
     groups, sizes = publication_groups(cases)
@@ -145,6 +146,12 @@ def split_sensitivity_table(evaluation: Evaluation, n_splits: int = 1000) -> Ite
 
 def _groups(evaluation: Evaluation, eligible: pl.DataFrame) -> dict[str, NDArray[np.bool_]]:
     """Which eligible cases are in each group, over all splits."""
+    matched = artifacts.read(evaluation.corpus / "deletions.parquet", DELETIONS)
+    taking_part = (
+        artifacts.read(evaluation.corpus / "cases.parquet", CASES)
+        .rename({"gold_id": "disease_id"})
+        .join(matched, on=["publication_id", "disease_id"], how="semi")["case_id"]
+    )
     known = eligible.select("case_id").join(
         with_overlap(evaluation).select("case_id", "n_cases", emptied=emptied()),
         on="case_id",
@@ -156,6 +163,7 @@ def _groups(evaluation: Evaluation, eligible: pl.DataFrame) -> dict[str, NDArray
         "test: one case a publication": pl.col("n_cases") == 1,
         "test: profile kept": ~pl.col("emptied"),
         "test: profile emptied": pl.col("emptied"),
+        "test: matched": pl.col("case_id").is_in(taking_part.implode()),
     }
     return {
         name: known.with_columns(x=condition)["x"].fill_null(False).to_numpy()
