@@ -13,6 +13,8 @@ from typing import Any
 from rarefuse import __version__
 from rarefuse.errors import InputError
 
+MOST_RESAMPLES = 100_000
+
 Arguments = argparse.Namespace
 
 
@@ -347,6 +349,28 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"not a whole number above 0: {text}")
     return int(text)
+
+
+def _resamples(text: str) -> int:
+    value = _positive(text)
+    if value > MOST_RESAMPLES:
+        raise argparse.ArgumentTypeError(f"more than {MOST_RESAMPLES} do not fit in memory: {text}")
+    return value
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"not a whole number of 0 or more: {text}")
+    return int(text)
+
+
+def _columns(text: str) -> dict[str, str]:
+    value = _json(text)
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value.values()):
+        raise argparse.ArgumentTypeError(
+            f'not a JSON object of column names, such as {{"disease": "final diagnosis"}}: {text}'
+        )
+    return value
 
 
 def _json(text: str) -> Any:
@@ -687,7 +711,7 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
                 "help": "phenopackets: where the PMID stands: external-references or id",
             },
             "--columns": {
-                "type": _json,
+                "type": _columns,
                 "help": 'tables: which column holds what, as JSON: {"disease": "final diagnosis"}',
             },
             "--output": {"default": Path("overlap-audit"), "help": "folder to write into"},
@@ -708,9 +732,9 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
                 "metavar": "PMID",
                 "help": "with --write-hpoa: only this publication's file; may be repeated",
             },
-            "--resamples": {"type": _positive, "default": 2000, "help": "of whole publications"},
+            "--resamples": {"type": _resamples, "default": 2000, "help": "of whole publications"},
             "--level": {"type": _share, "default": 0.95, "help": "coverage of the intervals"},
-            "--seed": {"type": int, "default": 20260902, "help": "of the resamples"},
+            "--seed": {"type": _seed, "default": 20260902, "help": "of the resamples"},
         },
     ),
     "write-config": (

@@ -193,6 +193,36 @@ def test_columns_that_are_not_there_are_named(tmp_path, resolver, content, named
     assert all(role in caught.value.expected for role in ROLES)
 
 
+@pytest.mark.parametrize(
+    "content, named, todo",
+    [
+        (json.dumps(as_objects(A)), "a JSON array", "one JSON object a line"),
+        (" [\n{}]", "a JSON array", "one JSON object a line"),
+        ("case_id;disease;observed\na;OMIM:1;HP:0000001\n", "divided at ';'", "tabs or commas"),
+        ('"disease";"observed"\n"OMIM:1";"HP:0000001"\n', "divided at ';'", "tabs or commas"),
+    ],
+)
+def test_another_format_is_named_as_such(tmp_path, resolver, content, named, todo):
+    with pytest.raises(InputError, match="has not the columns") as caught:
+        read_table("c", write(tmp_path, content), resolver)
+    assert named in caught.value.found
+    assert todo in caught.value.todo
+
+
+def test_a_semicolon_in_a_header_is_a_letter(tmp_path, resolver):
+    head = ("case_id", "publication", "disease", "observed", "seen (a;b;c)")
+    content = text(A, head=head).replace("\t", ",")
+    assert read_table("c", write(tmp_path, content), resolver).cases["record"].to_list() == ["a"]
+
+
+def test_a_column_that_is_there_twice_is_not_called_missing(tmp_path, resolver):
+    content = text(A, head=("case_id", "publication", "disease", "observed", "observed"))
+    with pytest.raises(InputError) as caught:
+        read_table("c", write(tmp_path, content), resolver)
+    assert "several columns that could be observed: observed, observed" in caught.value.found
+    assert "no column" not in caught.value.found
+
+
 @pytest.mark.parametrize("columns", [{"disease": "nowhere"}, {"dx": "disease"}])
 def test_wrong_names_for_columns_are_refused(tmp_path, resolver, columns):
     with pytest.raises(InputError, match="has not the columns"):

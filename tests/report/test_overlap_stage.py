@@ -150,7 +150,7 @@ def test_a_table_with_orpha_diagnoses_and_a_map(run, tmp_path):
     known = tmp_path / "map.tsv"
     known.write_text("OMIM:100003\tORPHA:1\nOMIM:100003\tORPHA:2\nOMIM:100004\tORPHA:2\n")
     _, printed, _ = run(cases=cases)
-    assert "Of 1 cases" in printed
+    assert "Of 1 case that" in printed
     assert "2  diagnosis is an ORPHA id and no disease map was given" in printed
     _, printed, _ = run("--disease-map", known, cases=cases)
     assert "Of 2 cases" in printed
@@ -186,8 +186,26 @@ def test_no_case_with_both(run, tmp_path):
     status, printed, _ = run(cases=table(tmp_path, "a\t11\tOMIM:999999\tHP:0001251"))
     assert status == 0
     assert "overlap cannot be told" in printed
-    assert "the release cites 1 of the cases' 1 publications" in printed.replace("\n", " ")
+    assert (
+        "The case does not have both a publication and a diagnosis that HPOA tiny annotates, so "
+        "overlap cannot be told. Whatever the diagnoses: the release cites 1 of the cases' "
+        "1 publication, from which 1 of 1 case comes; no more than these can overlap."
+    ) in printed.replace("\n", " ")
     parsed(tmp_path / "out" / "index.html")
+
+
+def test_one_case_is_spoken_of_as_one(run, tmp_path):
+    """PMID:14 alone supports OMIM:100003, so the one case overlaps and is emptied."""
+    _, printed, _ = run(cases=table(tmp_path, "a\t14\tOMIM:100003\tHP:0000519"))
+    said = printed.partition("\n\n")[0].replace("\n", " ")
+    assert said.startswith(
+        "Of 1 case that names a publication and has an annotated diagnosis, 1 (100.0 %; "
+    )
+    assert ") overlaps with HPOA tiny: " in said
+    assert "on this case measures" in said
+    assert "for 1 case (100.0 %) none has another" in said
+    _, printed, _ = run(cases=table(tmp_path, "a\t\tOMIM:100003\tHP:0000519"))
+    assert printed.startswith("The case names no publication, so overlap")
 
 
 def test_no_overlap(run, tmp_path):
@@ -264,12 +282,36 @@ def test_single_lopo_files(run, tmp_path, tiny):
 @pytest.mark.parametrize(
     "more, words",
     [
+        (("--columns", '"disease"'), "not a JSON object of column names"),
+        (("--columns", "[]"), "not a JSON object of column names"),
+        (("--columns", '{"disease": 1}'), "not a JSON object of column names"),
+        (("--columns", "{"), "not JSON"),
+        (("--seed=-1",), "not a whole number of 0 or more"),
+        (("--seed", "x"), "not a whole number of 0 or more"),
+        (("--resamples", "1000000000000000"), "more than 100000"),
+        (("--resamples", "0"), "not a whole number above 0"),
+    ],
+)
+def test_arguments_that_cannot_be_used(run, capsys, more, words):
+    with pytest.raises(SystemExit) as caught:
+        run(*more)
+    assert caught.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
         (("--publication-file", "PMID:24"), "needs a folder"),
         (("--write-hpoa", "F", "--publication-file", "PMID:999"), "neither a case's nor cited"),
         (("--write-hpoa", "F", "--publication-file", "here"), "neither a case's nor cited"),
         (("--reader", "excel"), "no such reader"),
+        (("--publication", "title"), "--publication"),
         (("--publication", "title"), "no such way"),
+        (("--columns", '{"disease": "x"}'), "where:    --columns"),
         (("--columns", '{"disease": "x"}'), "no such option"),
+        (("--reader", "rarebench", "--publication", "id"), "no option of its own"),
+        (("--reader", "table"), "correct the path"),
         (("--disease-map", "none.tsv"), "cannot be read"),
     ],
 )
@@ -279,6 +321,8 @@ def test_wrong_requests(run, tmp_path, more, words):
     assert (status, printed) == (2, "")
     assert error.startswith("error: ")
     assert words in error
+    assert "config" not in error
+    assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
 
 
 def broken_zip(tmp_path, tiny):

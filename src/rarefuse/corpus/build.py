@@ -184,7 +184,7 @@ def check_file(name: str, path: Path | str) -> Path:
             where=str(path),
             found="a folder" if path.is_dir() else "no such file",
             expected="a file",
-            todo="fetch the source, or correct the path in the config",
+            todo="fetch the source, or correct the path",
         )
     return path
 

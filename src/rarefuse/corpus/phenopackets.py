@@ -168,7 +168,7 @@ def _members(name: str, path: Path) -> Iterator[tuple[str, bytes | Skip]]:
             where=str(path),
             found="no such file or folder",
             expected="a zip archive, a folder or a JSON file of phenopackets",
-            todo="fetch the source, or correct the path in the config",
+            todo="fetch the source, or correct the path",
         )
     elif path.suffix.lower() == ".json" or _begins_like_json(path):
         record = _printable(path.name)

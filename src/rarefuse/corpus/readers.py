@@ -17,7 +17,7 @@ from rarefuse.corpus.terms import TermResolver
 from rarefuse.errors import InputError
 from rarefuse.ontology import read_ontology
 
-__all__ = ["READERS", "Corpus", "read_corpus"]
+__all__ = ["READERS", "Corpus", "read_corpus", "reader_options"]
 
 READERS: dict[str, Callable[..., Corpus]] = {
     "hpoa": read_hpoa_cases,
@@ -27,6 +27,11 @@ READERS: dict[str, Callable[..., Corpus]] = {
     "table": read_table,
 }
 """A reader is called ``(name, path, resolver, **options)`` and returns a `Corpus`."""
+
+
+def reader_options(reader: str) -> list[str]:
+    """Names of the options that a reader of `READERS` has."""
+    return list(inspect.signature(READERS[reader]).parameters)[3:]
 
 
 def read_corpus(
@@ -64,7 +69,7 @@ def read_corpus(
             expected=", ".join(sorted(READERS)),
             todo="correct the config",
         )
-    allowed = list(inspect.signature(READERS[reader]).parameters)[3:]
+    allowed = reader_options(reader)
     for option in options or {}:
         if option not in allowed:
             raise InputError(

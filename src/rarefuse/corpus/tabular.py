@@ -108,6 +108,11 @@ def _rows(name: str, path: Path) -> tuple[list[str], Iterator[tuple[int, object]
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _damaged(name, path, str(error)) from error
+    if re.match(r"\s*\[\s*[{\[\]]", text):
+        raise _wrong_columns(
+            name, path, "a JSON array, whose rows cannot be told apart as lines",
+            "write one JSON object a line in place of one array of them",
+        )  # fmt: skip
     if text.lstrip().startswith("{"):
         objects = _json_lines(text)
         header = dict.fromkeys(key for _, row in objects if isinstance(row, dict) for key in row)
@@ -130,7 +135,13 @@ def _json_lines(text: str) -> list[tuple[int, object]]:
 
 def _delimited(name: str, path: Path, text: str) -> tuple[list[str], Iterator[tuple[int, object]]]:
     text = text.lstrip("\r\n")
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    first = text.partition("\n")[0]
+    if ";" in first and not {"\t", ","} & set(first):
+        raise _wrong_columns(
+            name, path, f"one column alone, the header being divided at ';': {first.strip()[:200]}",
+            "write the table with tabs or commas between its columns",
+        )  # fmt: skip
+    delimiter = "\t" if "\t" in first else ","
     try:
         # Strict: a quotation mark that is never closed would take in all rows after it.
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -160,6 +171,18 @@ def _damaged(name: str, path: Path, found: str) -> InputError:
     )
 
 
+def _wrong_columns(name: str, path: Path, found: str, todo: str) -> InputError:
+    return InputError(
+        f"corpus '{name}' has not the columns of a table of cases",
+        where=str(path),
+        found=found,
+        expected="; ".join(
+            f"{role} (or {', '.join(others)})" if others else role for role, others in ROLES.items()
+        ),
+        todo=todo,
+    )
+
+
 def _plain(column: str) -> str:
     return re.sub(r"[\s-]+", "_", column.strip().lower())
 
@@ -169,7 +192,7 @@ def _columns(name: str, path: Path, header: list[str], given: Mapping[str, str])
     unknown = [role for role in given if role not in ROLES]
     absent = [column for column in given.values() if column not in header]
     found: dict[str, str] = {}
-    several: list[str] = []
+    several: dict[str, list[str]] = {}
     for role, others in ROLES.items():
         if role in given:
             found[role] = given[role]
@@ -177,24 +200,23 @@ def _columns(name: str, path: Path, header: list[str], given: Mapping[str, str])
         own = [column for column in header if _plain(column) == role]
         matches = own or [column for column in header if _plain(column) in others]
         if len(matches) > 1:
-            several.append(f"{role}: {', '.join(matches)}")
+            several[role] = matches
         elif matches:
             found[role] = matches[0]
-    missing = [role for role in REQUIRED if role not in found and role not in given]
+    missing = [role for role in REQUIRED if role not in {*found, *given, *several}]
     if unknown or absent or several or missing:
         problems = [f"no column of the kind '{role}'" for role in unknown]
         problems += [f"no column '{column}'" for column in absent]
-        problems += [f"several columns that could be {text}" for text in several]
+        problems += [
+            f"several columns that could be {role}: {', '.join(columns)}"
+            for role, columns in several.items()
+        ]
         problems += [f"no column '{role}'" for role in missing]
-        raise InputError(
-            f"corpus '{name}' has not the columns of a table of cases",
-            where=str(path),
-            found=f"{'; '.join(problems)}; the columns are {', '.join(header)[:300] or 'none'}",
-            expected="; ".join(
-                f"{role} (or {', '.join(others)})" if others else role
-                for role, others in ROLES.items()
-            ),
-            todo="rename the columns, or name them with the option 'columns', such as "
+        raise _wrong_columns(
+            name,
+            path,
+            f"{'; '.join(problems)}; the columns are {', '.join(header)[:300] or 'none'}",
+            "rename the columns, or name them with the option 'columns', such as "
             '{"disease": "final diagnosis"}; only disease and observed are needed',
         )
     return found

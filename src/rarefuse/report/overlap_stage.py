@@ -22,7 +22,8 @@ from rarefuse.annotations.relations import Relations, build_relations
 from rarefuse.annotations.stated import StatedTerms, stated_ontology
 from rarefuse.artifacts import Schema
 from rarefuse.corpus.detect import detect_reader
-from rarefuse.corpus.readers import READERS, read_corpus
+from rarefuse.corpus.phenopackets import PUBLICATION
+from rarefuse.corpus.readers import READERS, read_corpus, reader_options
 from rarefuse.errors import InputError
 from rarefuse.ontology import read_obo
 from rarefuse.provenance.overlap_audit import (
@@ -106,10 +107,15 @@ def overlap_stage(
     built = build_relations(annotations, ontology)
     name = cases.name.split(".")[0] or "cases"
     kind = reader or detect_reader(name, cases)
+    _check_options(kind, options or {})
     corpus = read_corpus(kind, name, cases, resolver, options)
     crosswalk = None if disease_map is None else read_crosswalk(disease_map)
     resampling = Resampling(resamples, level, seed)
     audit = audit_overlap(corpus, annotations, built, crosswalk, resampling)
+    files = [] if write_hpoa is None else _wanted(publication_files, audit, annotations)
+    if write_hpoa is not None:
+        free = shutil.disk_usage(write_hpoa).free
+        check_space(write_hpoa, len(files), len(text.encode()), free)
     reading = Reading(
         cases=_described("Cases", cases, None),
         hpoa=_described("Annotations", hpoa, stated_release(text)[0]),
@@ -129,7 +135,7 @@ def overlap_stage(
     artifacts.write(audit.cases, AUDITED, output / "cases.parquet")
     artifacts.write_text(render_overlap_page(audit, reading, resampling), output / PAGE)
     if write_hpoa is not None:
-        _write_files(write_hpoa, publication_files, audit, annotations, built, text)
+        _write_files(write_hpoa, files, built, text)
     print(
         terminal_table(audit, reading.release, str(output / PAGE), level),
         file=sys.stdout if stream is None else stream,
@@ -189,6 +195,28 @@ def _check_requests(
         _writable(write_hpoa)
 
 
+def _check_options(kind: str, options: Mapping[str, Any]) -> None:
+    """Name the command's own options, where a reader would name the config's keys."""
+    allowed = reader_options(kind)
+    for option in options:
+        if option not in allowed:
+            raise InputError(
+                f"the reader '{kind}' has no such option",
+                where=f"--{option}",
+                expected=", ".join(f"--{name}" for name in allowed) or "no option of its own",
+                todo="leave it out, or say with --reader what the cases are",
+            )
+    publication = options.get("publication")
+    if publication is not None and publication not in PUBLICATION:
+        raise InputError(
+            "no such way to find a phenopacket's publication",
+            where="--publication",
+            found=str(publication),
+            expected=", ".join(PUBLICATION),
+            todo="correct the option",
+        )
+
+
 def _write_tsv(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
     schema.check(frame, str(path))
     flat = frame.with_columns(
@@ -199,17 +227,8 @@ def _write_tsv(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
     artifacts.write_text(flat.write_csv(separator="\t"), path)
 
 
-def _write_files(
-    folder: Path,
-    wanted: Sequence[str],
-    audit: OverlapAudit,
-    annotations: pl.DataFrame,
-    built: Relations,
-    text: str,
-) -> None:
+def _write_files(folder: Path, publications: Sequence[str], built: Relations, text: str) -> None:
     """One ``phenotype.hpoa`` a publication, where its relations are left out."""
-    publications = _wanted(wanted, audit, annotations)
-    check_space(folder, len(publications), len(text.encode()), shutil.disk_usage(folder).free)
     lines = text.split("\n")
     progress = tqdm(publications, desc="LOPO files", unit="file", file=sys.stderr, disable=None)
     for publication in progress:

@@ -45,16 +45,18 @@ def answer(audit: OverlapAudit, release: str, level: float = 0.95) -> list[str]:
     cases, counted = audit.value("cases"), audit.value("cases_counted")
     named = audit.value("cases_with_publication")
     if not named:
+        nobody = _plural(cases, "The case names no", "None of the {} cases names its")
         return [
-            f"None of the {count(cases)} cases names its publication, so overlap with {release} "
-            "cannot be told.",
-            "That is not the same as no overlap: the cases may stem from papers that the release "
-            "cites. Give each case's PMID to find out.",
+            f"{nobody} publication, so overlap with {release} cannot be told.",
+            "That is not the same as no overlap: "
+            + _plural(cases, "the case may stem from a paper", "the cases may stem from papers")
+            + " that the release cites. Give each case's PMID to find out.",
         ]
     if not counted:
+        nobody = _plural(cases, "The case does not have", "None of the {} cases has")
         return [
-            f"None of the {count(cases)} cases has both a publication and a diagnosis that "
-            f"{release} annotates, so overlap cannot be told.",
+            f"{nobody} both a publication and a diagnosis that {release} annotates, so overlap "
+            "cannot be told.",
             *_bound(audit),
         ]
     share = audit.value("overlap_share")
@@ -62,7 +64,11 @@ def answer(audit: OverlapAudit, release: str, level: float = 0.95) -> list[str]:
         f"{count(audit.value('overlap_cases'))} ({percent(share)}; {level_name(level)} interval "
         f"{_interval(audit, 'overlap_share')})"
     )
-    cohort = f"Of {count(counted)} cases that name a publication and have an annotated diagnosis"
+    cohort = "Of " + _plural(
+        counted,
+        "{} case that names a publication and has an annotated diagnosis",
+        "{} cases that name a publication and have an annotated diagnosis",
+    )
     if not share:
         sentences = [
             f"{cohort}, none overlaps with {release}: no annotation of a case's diagnosis cites "
@@ -71,14 +77,16 @@ def answer(audit: OverlapAudit, release: str, level: float = 0.95) -> list[str]:
         ]
     else:
         emptied = audit.value("emptied_cases") or 0.0
+        overlap = _plural(audit.value("overlap_cases"), "overlaps", "overlap")
         sentences = [
-            f"{cohort}, {found} overlap with {release}: an annotation of the case's diagnosis "
+            f"{cohort}, {found} {overlap} with {release}: an annotation of the case's diagnosis "
             "cites the case's own publication.",
-            "A score measured with this release on these cases measures in part whether a method "
-            "finds that publication again.",
+            f"A score measured with this release on {_plural(counted, 'this case', 'these cases')} "
+            "measures in part whether a method finds that publication again.",
             f"On average {percent(audit.value('exclusive_share_mean'))} of the diagnosis's "
             "annotations have no other source than the case's publication; for "
-            f"{count(emptied)} cases ({percent(emptied / counted)}) none has another.",
+            f"{_plural(emptied, '{} case', '{} cases')} ({percent(emptied / counted)}) none has "
+            "another.",
         ]
     return [*sentences, *_bound(audit)]
 
@@ -86,12 +94,18 @@ def answer(audit: OverlapAudit, release: str, level: float = 0.95) -> list[str]:
 def _bound(audit: OverlapAudit) -> list[str]:
     """Counts and no share: its denominator is another than the overlap's."""
     cited = int(audit.cases["publication_in_hpoa"].sum())
+    publications = _plural(audit.value("publications"), "{} publication", "{} publications")
+    cases = _plural(audit.value("cases_with_publication"), "{} case", "{} cases")
     return [
         f"Whatever the diagnoses: the release cites {count(audit.value('cited_publications'))} of "
-        f"the cases' {count(audit.value('publications'))} publications, from which "
-        f"{count(cited)} of {count(audit.value('cases_with_publication'))} cases come; no more "
-        "than these can overlap."
+        f"the cases' {publications}, from which {count(cited)} of {cases} "
+        f"{_plural(cited, 'comes', 'come')}; no more than these can overlap."
     ]
+
+
+def _plural(n: float | None, one: str, several: str) -> str:
+    """What is said of one, or of another number; the number itself at ``{}``."""
+    return (one if n == 1 else several).format(count(n))
 
 
 def _interval(audit: OverlapAudit, metric: str) -> str:
