@@ -77,6 +77,28 @@ def test_overlays_are_valid(overlay, config):
         (lambda c: c["evaluation"].update(rankers=["resnick"]), "evaluation.rankers", "resnick"),
         (lambda c: c["monte_carlo"].update(ranker="nope"), "monte_carlo.ranker", "nope"),
         (lambda c: c["matched_deletion"].update(rankers=["x"]), "matched_deletion.rankers", "x"),
+        (
+            lambda c: c["evaluation"].update(rankers=["bma"] * 2),
+            "evaluation.rankers",
+            "'bma', 'bma'",
+        ),
+        (
+            lambda c: c["matched_deletion"].update(rankers=["bma", "resnik", "bma"]),
+            "matched_deletion.rankers",
+            "'bma', 'resnik', 'bma'",
+        ),
+        (lambda c: c["monte_carlo"].update(seeds=[1, 1]), "monte_carlo.seeds", "[1, 1]"),
+        (lambda c: c["cross_corpus"].update(corpora=["x"]), "cross_corpus.corpora", "x"),
+        (
+            lambda c: c["cross_corpus"].update(corpora=["lirical"]),
+            "cross_corpus.reference",
+            "phenopacket-store",
+        ),
+        (
+            lambda c: c["cross_corpus"].update(corpora=["lirical", "lirical"]),
+            "cross_corpus.corpora",
+            "'lirical', 'lirical'",
+        ),
         (lambda c: c.update(corpus="mine"), "config, corpus", "mine"),
         (lambda c: c["corpora"]["ramedis"].pop("reader"), "corpora.ramedis", "reader"),
     ],
@@ -94,3 +116,32 @@ def test_a_corpus_needs_exactly_one_place(config):
     config["corpora"]["hpoa-case-reports"]["path"] = "cases/"
     with pytest.raises(InputError, match="one place to be read from"):
         check_config(config, SCHEMA)
+
+
+STOCK = {"method": "phenomizer-java", "jars": "/jars"}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "where", "found"),
+    [
+        ([["java", "bma"]], "stock_comparison.pairs", "java, a stock program; bma, a ranker of"),
+        ([["bma", "resnik"]], "stock_comparison.pairs", "resnik, a ranker of this package"),
+        ([["java", "java-2"]], "stock_comparison.pairs", "java, a stock program; java-2, a stock"),
+        (
+            [["bma", "bma"]],
+            "stock_comparison.pairs",
+            "bma, a ranker of this package; bma, a ranker",
+        ),
+        ([["bma", "java"], ["bma", "java"]], "stock_comparison.pairs", "['bma', 'java']"),
+        ([["bma", "jawa"]], "stock_comparison.pairs", "jawa"),
+    ],
+)
+def test_a_pair_is_a_ranker_of_ours_and_a_program(config, pairs, where, found):
+    config["rankers"].update({"java": STOCK, "java-2": STOCK})
+    config["stock_comparison"]["pairs"] = [["bma", "java"], ["bma", "java-2"]]
+    check_config(config, SCHEMA)
+    config["stock_comparison"]["pairs"] = pairs
+    with pytest.raises(InputError) as caught:
+        check_config(config, SCHEMA)
+    assert where in str(caught.value)
+    assert found in str(caught.value)

@@ -1,6 +1,6 @@
 """Check a merged configuration against its schema and fill in defaults."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import jsonschema
 import yaml
 
 from rarefuse.errors import InputError
+from rarefuse.rankers.catalogue import STOCK_METHODS
 
 
 def load_schema(path: Path | str) -> dict[str, Any]:
@@ -41,9 +42,9 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     errors = list(jsonschema.Draft202012Validator(schema).iter_errors(filled))
     if errors:
         raise _explain(min(errors, key=lambda error: (len(error.path), str(error.path))))
-    _refer(filled, "corpus", filled["corpus"], filled["corpora"], "corpora")
+    _refer("corpus", filled["corpus"], filled["corpora"], "corpora")
     for key in ("monte_carlo", "query_cap"):
-        _refer(filled, f"{key}.ranker", filled[key]["ranker"], filled["rankers"], "rankers")
+        _refer(f"{key}.ranker", filled[key]["ranker"], filled["rankers"], "rankers")
     for place, names in (
         ("evaluation.rankers", filled["evaluation"]["rankers"]),
         ("null_models.rankers", filled["null_models"]["rankers"]),
@@ -51,9 +52,12 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
         *(("stock_comparison.pairs", pair) for pair in filled["stock_comparison"]["pairs"]),
     ):
         for name in names:
-            _refer(filled, place, name, filled["rankers"], "rankers")
+            _refer(place, name, filled["rankers"], "rankers")
+    for pair in filled["stock_comparison"]["pairs"]:
+        _check_pair(pair, filled["rankers"])
+    _check_cross_corpus(filled["cross_corpus"], filled["corpora"])
     for name in filled["evaluation"]["llms"]:
-        _refer(filled, "evaluation.llms", name, filled["llms"], "llms")
+        _refer("evaluation.llms", name, filled["llms"], "llms")
     for name, corpus in filled["corpora"].items():
         if ("source" in corpus) == ("path" in corpus):
             raise InputError(
@@ -66,9 +70,36 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     return filled
 
 
-def _refer(
-    config: Mapping[str, Any], place: str, name: str, known: Iterable[str], section: str
-) -> None:
+def _check_pair(pair: Sequence[str], rankers: Mapping[str, Any]) -> None:
+    """Raise `InputError` unless a pair is a ranker of this package and a stock program."""
+    stock = [rankers[name]["method"] in STOCK_METHODS for name in pair]
+    if stock != [False, True]:
+        kinds = ("a ranker of this package", "a stock program")
+        raise InputError(
+            "stock programs are compared with rankers of this package",
+            where="config, stock_comparison.pairs",
+            found="; ".join(f"{name}, {kinds[s]}" for name, s in zip(pair, stock, strict=True)),
+            expected="first a ranker of this package, then a program, its method one of "
+            f"{', '.join(STOCK_METHODS)}",
+            todo="exchange the two, or name others",
+        )
+
+
+def _check_cross_corpus(settings: Mapping[str, Any], corpora: Mapping[str, Any]) -> None:
+    """Raise `InputError` unless the corpora are there and the reference is one of them."""
+    for name in settings["corpora"]:
+        _refer("cross_corpus.corpora", name, corpora, "corpora")
+    if settings["reference"] not in settings["corpora"]:
+        raise InputError(
+            "the reference corpus is not among the corpora",
+            where="config, cross_corpus.reference",
+            found=settings["reference"],
+            expected=f"one of {', '.join(settings['corpora'])}",
+            todo="add it to cross_corpus.corpora",
+        )
+
+
+def _refer(place: str, name: str, known: Iterable[str], section: str) -> None:
     if name not in known:
         raise InputError(
             f"the config names something that is not under '{section}:'",
