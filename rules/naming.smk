@@ -8,9 +8,9 @@
 rule lexicon:
     input:
         diseases=rules.annotations.output.diseases,
-        mondo=RUN.naming_source("mondo"),
-        mappings=RUN.naming_source("mappings"),
-        orphanet=RUN.naming_source("orphanet"),
+        mondo=lambda wc: RUN.naming_source("mondo"),
+        mappings=lambda wc: RUN.naming_source("mappings"),
+        orphanet=lambda wc: RUN.naming_source("orphanet"),
     output:
         lexicon=f"{KNOWLEDGE}/lexicon.parquet",
         crosswalk=f"{KNOWLEDGE}/crosswalk.parquet",
