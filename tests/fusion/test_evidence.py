@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefuse.annotations.lopo import REMOVED
-from rarefuse.fusion.evidence import FLOOR, pair_evidence
+from rarefuse.fusion.evidence import FLOOR, make_protocol, pair_evidence
 from rarefuse.rankers.base import lopo_columns
 from rarefuse.rankers.likelihood import NaiveBayes
 from rarefuse.rankers.semantic import Resnik
@@ -19,7 +19,9 @@ def all_pairs(knowledge, queries, removed):
     """Evidence of every pair, each field as a (Q, D) table."""
     shape = len(queries), len(knowledge.disease_ids)
     query, disease = (a.ravel() for a in np.indices(shape))
-    evidence = pair_evidence(knowledge, queries, removed, query, disease.astype(np.int32))
+    evidence = pair_evidence(
+        make_protocol(knowledge, queries, removed), query, disease.astype(np.int32)
+    )
     return {name: value.reshape(shape) for name, value in evidence._asdict().items()}
 
 
@@ -74,7 +76,9 @@ def test_a_case_by_hand(toy, queries_of):
     # Profiles {3}, {5}, {2}; observed 4 and 3, excluded 2 (below the root, above 4 and 5).
     # Disease 2 holds 5 and so 4, but not 3: half of the terms; it holds the excluded term.
     queries = queries_of(toy, [3, 4], excluded=[[2]])
-    one = pair_evidence(toy, queries, None, np.zeros(1, np.int64), np.ones(1, np.int32))
+    one = pair_evidence(
+        make_protocol(toy, queries, None), np.zeros(1, np.int64), np.ones(1, np.int32)
+    )
     assert one.annotations[0] == 1
     assert one.matched[0] == 0.5
     assert one.matched_ic[0] == 0.5  # both terms have IC ln 3
@@ -90,7 +94,9 @@ def test_a_profile_that_lopo_empties_has_finite_evidence(toy, queries_of):
     removed = pl.DataFrame(
         [("PMID:1", "OMIM:2", "HP:0000005")], schema=REMOVED.dtypes, orient="row"
     )
-    one = pair_evidence(toy, queries, removed, np.zeros(2, np.int64), np.array([1, -1], np.int32))
+    one = pair_evidence(
+        make_protocol(toy, queries, removed), np.zeros(2, np.int64), np.array([1, -1], np.int32)
+    )
     assert one.has_profile.tolist() == [False, False]
     assert one.annotations.tolist() == [0, 0]
     assert one.similarity.tolist() == [0.0, 0.0]
@@ -103,7 +109,7 @@ def test_pairs_come_in_any_order_and_more_than_once(toy, queries_of):
     query = np.array([2, 0, 1, 0, 2, 1, 0])
     disease = np.array([0, 1, 2, 1, 0, -1, 2], np.int32)
     table = all_pairs(toy, queries, None)
-    mixed = pair_evidence(toy, queries, None, query, disease)
+    mixed = pair_evidence(make_protocol(toy, queries, None), query, disease)
     for name, value in mixed._asdict().items():
         known = disease >= 0
         assert value[known].tolist() == table[name][query[known], disease[known]].tolist()
@@ -111,6 +117,6 @@ def test_pairs_come_in_any_order_and_more_than_once(toy, queries_of):
 
 def test_no_pairs_give_no_evidence(toy, queries_of):
     none = pair_evidence(
-        toy, queries_of(toy, [3]), None, np.empty(0, np.int64), np.empty(0, np.int32)
+        make_protocol(toy, queries_of(toy, [3]), None), np.empty(0, np.int64), np.empty(0, np.int32)
     )
     assert [len(value) for value in none] == [0] * 7

@@ -9,6 +9,7 @@ A profile is made once for all its pairs: O(columns used · T + pairs · terms o
 score matrix.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -67,45 +68,88 @@ class Evidence(NamedTuple):
     excluded_matched: NDArray[np.float64]
 
 
-def pair_evidence(
-    knowledge: Knowledge,
-    queries: Queries,
-    removed: pl.DataFrame | None,
-    query: NDArray[np.int64],
-    disease: NDArray[np.int32],
-    floor: float = FLOOR,
-) -> Evidence:
-    """Evidence of some (case, disease) pairs.
+@dataclass(frozen=True)
+class Protocol:
+    """Profiles and backgrounds of some cases under a protocol, made once for all pairs.
+
+    Parameters
+    ----------
+    knowledge : Knowledge
+        D candidates.
+    queries : Queries
+        Q cases.
+    columns : Columns
+        D whole profiles, an empty one, then what LOPO leaves of the touched ones.
+    keys : ndarray of int64, ascending
+        ``group * D + disease`` of each rebuilt profile.
+    group : ndarray of int64, shape (Q,)
+        Group of each case, see `rarefuse.rankers.background.Groups`.
+    background : ndarray of float64, shape (Q,)
+        Log probability of each case's observed terms under its backgrounds, in nats.
+    """
+
+    knowledge: Knowledge
+    queries: Queries
+    columns: Columns
+    keys: NDArray[np.int64]
+    group: NDArray[np.int64]
+    background: NDArray[np.float64]
+
+
+def make_protocol(knowledge: Knowledge, queries: Queries, removed: pl.DataFrame | None) -> Protocol:
+    """Prepare a protocol.
 
     Parameters
     ----------
     queries : Queries
-        Q cases. Backgrounds are those of their publications, whatever the pairs are.
+        Cases; backgrounds are those of their publications, whatever is asked of them.
     removed : polars.DataFrame or None
         `REMOVED` for LOPO; None for the ordinary protocol.
+    """
+    base = base_columns(knowledge, queries)
+    touched = None if removed is None else lopo_columns(knowledge, queries, removed)
+    groups = make_groups(len(queries), touched)
+    parts = [base, _no_profile(base)]
+    keys: NDArray[np.int64] = np.empty(0, np.int64)
+    if touched is not None and len(touched):
+        parts.append(touched)
+        group = np.repeat(np.arange(len(groups.column_ptr) - 1), np.diff(groups.column_ptr))
+        keys = (group * len(knowledge.disease_ids) + touched.disease).astype(np.int64)
+    return Protocol(
+        knowledge,
+        queries,
+        _stack(parts),
+        keys,
+        groups.of_query,
+        background_logs(knowledge, queries.without_excluded(), touched, groups),
+    )
+
+
+def pair_evidence(
+    protocol: Protocol,
+    query: NDArray[np.int64],
+    disease: NDArray[np.int32],
+    floor: float = FLOOR,
+) -> Evidence:
+    """Evidence of some (case, disease) pairs under a protocol.
+
+    Parameters
+    ----------
     query : ndarray of int64, shape (P,)
-        Row of each pair's case in `queries`.
+        Row of each pair's case in the protocol's queries.
     disease : ndarray of int32, shape (P,)
         Candidate row of each pair's disease; -1 for one that is no candidate, which counts as one
         without a profile. Pairs may come in any order and more than once.
     floor : float
         Least frequency of an observed term.
     """
-    base = base_columns(knowledge, queries)
-    touched = None if removed is None else lopo_columns(knowledge, queries, removed)
-    groups = make_groups(len(queries), touched)
-    background = background_logs(knowledge, queries.without_excluded(), touched, groups)
-
+    knowledge, queries = protocol.knowledge, protocol.queries
     n_candidates = len(knowledge.disease_ids)
     slot = np.where(disease < 0, n_candidates, disease).astype(np.int64)
-    parts = [base, _no_profile(base)]
-    if touched is not None and len(touched):
-        parts.append(touched)
-        group = np.repeat(np.arange(len(groups.column_ptr) - 1), np.diff(groups.column_ptr))
-        keys = group * n_candidates + touched.disease
-        wanted = groups.of_query[query] * n_candidates + disease
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        rebuilt = (disease >= 0) & (keys[place] == wanted)
+    if len(protocol.keys):
+        wanted = protocol.group[query] * n_candidates + disease
+        place = np.minimum(np.searchsorted(protocol.keys, wanted), len(protocol.keys) - 1)
+        rebuilt = (disease >= 0) & (protocol.keys[place] == wanted)
         slot[rebuilt] = n_candidates + 1 + place[rebuilt]
     order = np.argsort(slot, kind="stable")
     columns, begins = np.unique(slot[order], return_index=True)
@@ -121,7 +165,7 @@ def pair_evidence(
         np.empty(n),
     )
     _fill(
-        make_profiles(knowledge, _stack(parts)),
+        make_profiles(knowledge, protocol.columns),
         floor,
         knowledge.ic.astype(np.float32),
         knowledge.ic,
@@ -129,7 +173,7 @@ def pair_evidence(
         queries.observed,
         queries.excluded_ptr,
         queries.excluded,
-        background,
+        protocol.background,
         columns,
         np.append(begins, n),
         order,

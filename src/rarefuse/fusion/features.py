@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rarefuse.annotations.knowledge import Knowledge
 from rarefuse.artifacts import Column, Schema
-from rarefuse.fusion.evidence import pair_evidence
+from rarefuse.fusion.evidence import Protocol, pair_evidence
 from rarefuse.fusion.lists import LLM_DEPTH, Lists
 from rarefuse.rankers.base import Queries
 
@@ -220,15 +220,13 @@ def list_shape(lists: Lists, cap: int) -> NDArray[np.float64]:
     )
 
 
-def list_support(
-    knowledge: Knowledge, queries: Queries, removed: pl.DataFrame | None, lists: Lists
-) -> NDArray[np.float64]:
+def list_support(protocol: Protocol, lists: Lists) -> NDArray[np.float64]:
     """Features 19 to 32 of the leading candidates, shape (N, 14).
 
     Parameters
     ----------
-    removed : polars.DataFrame or None
-        `REMOVED` for LOPO; None for the ordinary protocol.
+    protocol : Protocol
+        Of the N cases.
     lists : Lists
         Of vocabulary rows that are candidate rows; others (no candidates) have no profile.
     """
@@ -236,8 +234,8 @@ def list_support(
     present = leading >= 0
     rows, places = np.nonzero(present)
     disease = leading[rows, places]
-    disease = np.where(disease < len(knowledge.disease_ids), disease, -1).astype(np.int32)
-    found = pair_evidence(knowledge, queries, removed, rows, disease)
+    disease = np.where(disease < len(protocol.knowledge.disease_ids), disease, -1).astype(np.int32)
+    found = pair_evidence(protocol, rows, disease)
 
     def table(values: NDArray) -> NDArray[np.float64]:
         full = np.zeros(leading.shape)
@@ -290,34 +288,26 @@ def list_cross(own: Lists, other: Lists) -> NDArray[np.float64]:
     return np.column_stack([ranks[:, 0], ranks[:, :3].max(axis=1), _leading_mean(ranks, present)])
 
 
-def make_features(
-    knowledge: Knowledge,
-    queries: Queries,
-    view: pl.DataFrame,
-    removed: pl.DataFrame | None,
-    ontology: Lists,
-    llm: Lists,
-) -> Features:
-    """Describe both lists of every query.
+def make_features(protocol: Protocol, view: pl.DataFrame, ontology: Lists, llm: Lists) -> Features:
+    """Describe both lists of every case of a protocol.
 
     Parameters
     ----------
-    queries : Queries
-        N cases.
-    view, removed
-        See `case_context` and `list_support`.
+    view : polars.DataFrame
+        See `case_context`.
     ontology, llm : Lists
-        Of the queries, in their order; the caps are the depths they are stored at (the language
-        model's is 10).
+        Of the protocol's N queries, in their order; the ontology's cap is the depth it is stored
+        at, the language model's is 10.
     """
-    context, agreement = case_context(knowledge, queries, view), list_agreement(ontology, llm)
+    context = case_context(protocol.knowledge, protocol.queries, view)
+    agreement = list_agreement(ontology, llm)
 
     def vectors(own: Lists, other: Lists, cap: int) -> NDArray[np.float64]:
         return np.concatenate(
             [
                 context,
                 list_shape(own, cap),
-                list_support(knowledge, queries, removed, own),
+                list_support(protocol, own),
                 agreement,
                 list_cross(own, other),
             ],

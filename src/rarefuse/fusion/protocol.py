@@ -14,7 +14,7 @@ training stopped. Diagnoses say which rows can train and what to aim at; those o
 are never read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +23,6 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from rarefuse import seeds
 from rarefuse.errors import InputError
-
-SPLITS, PUBLICATIONS, PROFILES = GROUPINGS = ("splits", "publications", "profiles")
-EVERYBODY = "all"
-"""Hold-out that holds nobody out."""
 
 
 @dataclass(frozen=True)
@@ -37,25 +33,6 @@ class Fold:
     train: NDArray[np.int64]
     validation: NDArray[np.int64]
     test: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class HoldOut:
-    """What a target's models are trained on.
-
-    Parameters
-    ----------
-    name : str
-        Family held out, or ``all`` where nobody is.
-    arms : tuple of str
-        Arms to train on, sorted.
-    complete : bool
-        False where a target's family could not be held out, since there is no other.
-    """
-
-    name: str
-    arms: tuple[str, ...]
-    complete: bool = True
 
 
 def split_folds(split: Sequence[str]) -> list[Fold]:
@@ -124,49 +101,6 @@ def _refuse_few_groups(groups: NDArray[np.str_], n_folds: int, what: str) -> Non
             expected=f"at least 3 folds, and at least as many {what}",
             todo="ask for fewer folds, or evaluate fusion on a larger corpus",
         )
-
-
-def hold_outs(
-    families: Mapping[str, str], targets: Sequence[str], trained: Sequence[str], own_family: bool
-) -> dict[str, HoldOut]:
-    """What each target's models are trained on.
-
-    Parameters
-    ----------
-    families : mapping
-        Arm → family.
-    targets : sequence of str
-        Arms to predict for.
-    trained : sequence of str
-        Arms that may train: those of the config that are not named as test-only.
-    own_family : bool
-        True trains on all arms, the target's own too (RAMEDIS).
-
-    Returns
-    -------
-    dict
-        Target → hold-out. Targets of a family that nobody trains on share the hold-out ``all``.
-    """
-    everybody = tuple(sorted(trained))
-    if not everybody:
-        raise InputError(
-            "there is no language model to train fusion on",
-            where="config, fusion.test_only",
-            found="every arm is named as test-only",
-            expected="at least one arm that may train",
-            todo="name fewer arms as test-only",
-        )
-    result = {}
-    for target in targets:
-        family = families[target]
-        kept = tuple(arm for arm in everybody if families[arm] != family)
-        if own_family or kept == everybody:
-            result[target] = HoldOut(EVERYBODY, everybody)
-        elif kept:
-            result[target] = HoldOut(f"without-{family}", kept)
-        else:
-            result[target] = HoldOut(EVERYBODY, everybody, complete=False)
-    return result
 
 
 def allot(budget: int, available: Sequence[int]) -> list[int]:
