@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
+from scipy.special import expit
 
 from rarefuse.artifacts import replacing, write_text
 from rarefuse.errors import InputError
@@ -145,7 +146,7 @@ class Fits:
             return chosen, 1.0 - chosen
         alpha = self.alpha[fit]
         # Each from its own sigmoid: with the lists swapped the two are swapped, bit for bit.
-        w_t, w_l = (1.0 / (1.0 + np.exp(sign * out)) for sign in (-1.0, 1.0))
+        w_t, w_l = expit(out), expit(-out)
         return 0.5 + alpha * (w_t - 0.5), 0.5 + alpha * (w_l - 0.5)
 
 

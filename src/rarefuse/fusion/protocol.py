@@ -109,15 +109,14 @@ def allot(budget: int, available: Sequence[int]) -> list[int]:
     Rows left over after an even share go to the first in order.
     """
     shares = [0] * len(available)
-    open_ones = [i for i, n in enumerate(available) if n]
     left = min(budget, sum(available))
     while left:
-        each, more = divmod(left, len(open_ones))
-        for place, i in enumerate(open_ones):
-            given = min(each + (place < more), available[i] - shares[i])
-            shares[i] += given
-            left -= given
-        open_ones = [i for i in open_ones if shares[i] < available[i]]
+        # All who can still give have given as much.
+        open_ones = [i for i, n in enumerate(available) if shares[i] < n]
+        each = min(left // len(open_ones), *(available[i] - shares[i] for i in open_ones))
+        for i in open_ones if each else open_ones[:left]:
+            shares[i] += max(1, each)
+            left -= max(1, each)
     return shares
 
 
