@@ -12,7 +12,7 @@ from rarefuse.errors import InputError
 from rarefuse.fusion.features import Features, columns_of
 from rarefuse.fusion.gate import METHODS, load_fits, save_fits
 from rarefuse.fusion.lists import fused_score
-from rarefuse.fusion.training import Fit, Rows, Settings, _Listwise, train
+from rarefuse.fusion.training import Fit, Rows, Settings, _Listwise, split_tail, train
 
 QUICK = Settings(epochs=30, patience=5, batch=64)
 
@@ -47,22 +47,29 @@ def test_parameter_counts_are_the_papers():
     assert METHODS["logistic-router"].sizes == [78, 1]
 
 
-def test_the_loss_is_cross_entropy_and_its_gradient_is_right(union_of):
-    union = union_of([[0, 1, 2]], [[3, 0]])
+@pytest.mark.parametrize("kappa", [0.0, 60.0])
+@given(w=st.floats(0, 1), data=st.data())
+@settings(deadline=None, max_examples=40)
+def test_the_loss_is_cross_entropy_and_its_gradient_is_right(union_of, kappa, w, data):
+    # 40 ontology candidates, of which most are in the tail; the LLM names some and others.
+    named = data.draw(st.lists(st.integers(0, 60), min_size=1, max_size=10, unique=True))
+    union = union_of([list(range(40))], [named], kappa)
+    column = data.draw(st.sampled_from(np.flatnonzero(union.disease[0] >= 0).tolist()))
     r_t, r_l = (torch.tensor(r) for r in (union.ontology, union.llm))
-    w = torch.tensor([0.3], dtype=torch.float64, requires_grad=True)
     there = torch.tensor(union.disease >= 0)
-    logits = (8 * (w[:, None] * r_t + (1 - w[:, None]) * r_l)).masked_fill(~there, -torch.inf)
-    gold = torch.tensor([3])
-    expected = torch.nn.functional.cross_entropy(logits, gold)
-    (gradient,) = torch.autograd.grad(expected, w)
+    weight = torch.tensor([w], dtype=torch.float64, requires_grad=True)
+    logits = 8 * (weight[:, None] * r_t + (1 - weight[:, None]) * r_l)
+    expected = torch.nn.functional.cross_entropy(
+        logits.masked_fill(~there, -torch.inf), torch.tensor([column])
+    )
+    (gradient,) = torch.autograd.grad(expected, weight)
 
-    slope, offset = 8 * (r_t - r_l), (8 * r_l).masked_fill(~there, -torch.inf)
-    again = torch.tensor([0.3], dtype=torch.float64, requires_grad=True)
-    loss = _Listwise.apply(again, slope, offset, slope[:, 3], offset[:, 3])
+    again = torch.tensor([w], dtype=torch.float64, requires_grad=True)
+    parts = [torch.tensor(part) for part in split_tail(union)]
+    loss = _Listwise.apply(again, *parts, 8 * (r_t - r_l)[:, column], 8 * r_l[:, column])
     loss.sum().backward()
-    assert loss.item() == pytest.approx(expected.item(), abs=1e-12)
-    assert again.grad.item() == pytest.approx(gradient.item(), abs=1e-12)
+    assert loss.item() == pytest.approx(expected.item(), abs=1e-9)
+    assert again.grad.item() == pytest.approx(gradient.item(), abs=1e-8)
 
 
 @pytest.mark.parametrize("method", ["gate", "linear-shared", "asymmetric", "logistic-router",

@@ -79,7 +79,12 @@ class Fit:
 
 
 class _Listwise(torch.autograd.Function):
-    """Cross-entropy of the gold candidate; its gradient by the weight is known in closed form."""
+    """Cross-entropy of the gold candidate; its gradient by the weight is known in closed form.
+
+    A candidate's logit is ``slope * w_T + offset``. Candidates that are near 0 and that the
+    language model lacks (most of a union) are not stored one by one: the sum of their
+    exponentials is a polynomial in w_T, see `split_tail`.
+    """
 
     @staticmethod
     def forward(
@@ -87,27 +92,70 @@ class _Listwise(torch.autograd.Function):
         weight: Tensor,
         slope: Tensor,
         offset: Tensor,
+        tail: Tensor,
         gold_slope: Tensor,
         gold_offset: Tensor,
     ) -> Tensor:
-        """Losses of shape (M, B) of ontology weights (M, B); see `_Batches`."""
-        logits = torch.addcmul(offset, slope, weight.unsqueeze(-1))
-        top = logits.amax(dim=-1, keepdim=True)
-        p = (logits - top).exp_()
-        total = p.sum(dim=-1)
-        expected = (p * slope).sum(dim=-1) / total
-        ctx.save_for_backward(expected - gold_slope)
-        return total.log() + top.squeeze(-1) - (weight * gold_slope + gold_offset)
+        """Losses of shape (M, B) of ontology weights (M, B).
+
+        `slope` and `offset` are of shape (M, B, H), minus infinity is padding; `tail` (M, B, T).
+        """
+        # Logits are at most 8: exponentials need no shift.
+        head = torch.addcmul(offset, slope, weight.unsqueeze(-1)).exp_()
+        total, rate = head.sum(dim=-1), (head * slope).sum(dim=-1)
+        value, derivative = torch.zeros_like(weight), torch.zeros_like(weight)
+        for m in range(tail.shape[-1] - 1, -1, -1):
+            derivative = derivative * weight + value
+            value = value * weight + tail[..., m]
+        total, rate = total + value, rate + derivative
+        ctx.save_for_backward(rate / total - gold_slope)
+        return total.log() - (weight * gold_slope + gold_offset)
 
     @staticmethod
     def backward(ctx: object, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Pass the gradient on to the weight."""
         (slope,) = ctx.saved_tensors  # type: ignore[attr-defined]
-        return grad * slope, None, None, None, None
+        return grad * slope, None, None, None, None, None
+
+
+TAIL_TERMS = 13
+"""Terms of the exponential series of tail candidates, whose logits are at most 1: the rest is
+below 2e-10, less than single precision keeps."""
+
+
+def split_tail(
+    union: Union,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Part candidates into stored ones and those that a polynomial in w_T stands for.
+
+    Returns
+    -------
+    slope, offset : ndarray of float64, shape (R, H)
+        Of stored candidates; an offset of minus infinity is padding.
+    tail : ndarray of float64, shape (R, TAIL_TERMS)
+        Coefficients: the sum over tail candidates of (8 r_T)^m / m!.
+    """
+    there = union.disease >= 0
+    slope, offset = SCALE * (union.ontology - union.llm), SCALE * union.llm
+    in_tail = there & (offset == 0) & (slope <= 1)
+    stored = there & ~in_tail
+    width = max(1, int(stored.sum(axis=1).max(initial=0)))
+    first = np.argsort(~stored, axis=1, kind="stable")[:, :width]
+    kept = np.take_along_axis(stored, first, axis=1)
+    tail = np.empty((len(there), TAIL_TERMS))
+    power = in_tail.astype(float)
+    for m in range(TAIL_TERMS):
+        tail[:, m] = power.sum(axis=1)
+        power = power * slope / (m + 1)
+    return (
+        np.where(kept, np.take_along_axis(slope, first, axis=1), 0.0),
+        np.where(kept, np.take_along_axis(offset, first, axis=1), -np.inf),
+        tail,
+    )
 
 
 class _Data:
-    """Rows as tensors. Logits are ``slope * w_T + offset``, minus infinity in the padding."""
+    """Rows as tensors."""
 
     def __init__(self, rows: Rows, method: Method) -> None:
         columns = list(method.columns)
@@ -118,17 +166,15 @@ class _Data:
         )
         r_t, r_l = rows.union.ontology, rows.union.llm
         place = np.arange(len(rows.gold)), np.maximum(rows.gold, 0)
-        offset = np.where(rows.union.disease >= 0, SCALE * r_l, -np.inf)
-        self.slope, self.offset, self.gold_slope, self.gold_offset, self.route = (
+        self.route = torch.from_numpy(rows.route)
+        self.listwise = [
             torch.from_numpy(np.ascontiguousarray(a, np.float32))
             for a in (
-                SCALE * (r_t - r_l),
-                offset,
+                *split_tail(rows.union),
                 (SCALE * (r_t - r_l))[place],
-                offset[place],
-                rows.route,
+                (SCALE * r_l)[place],
             )
-        )
+        ]
 
     def losses(self, layers: Sequence[Tensor], mean: Tensor, sd: Tensor, index: Tensor) -> Tensor:
         """Loss of every row of ``index``, shape (M, B), under its fit's parameters."""
@@ -141,13 +187,7 @@ class _Data:
             return torch.nn.functional.binary_cross_entropy_with_logits(
                 out, self.route[index], reduction="none"
             )
-        loss: Tensor = _Listwise.apply(
-            torch.sigmoid(out),
-            self.slope[index],
-            self.offset[index],
-            self.gold_slope[index],
-            self.gold_offset[index],
-        )
+        loss: Tensor = _Listwise.apply(torch.sigmoid(out), *(a[index] for a in self.listwise))
         return loss
 
 

@@ -122,7 +122,7 @@ def _gains(
             axis.plot([gate.low, gate.high], [y, y], color=_COLOURS[AFTER], linewidth=1.4)
     axis.set_yticks(range(len(arms)), arms)
     axis.invert_yaxis()
-    axis.set_xlabel("Recall@1 above the stronger component: gate (diamond), oracle (bar)")
+    axis.set_xlabel("Gain in Recall@1")
 
 
 def _weights(
@@ -149,4 +149,4 @@ def _weights(
     axis.set_yticks(range(len(labels)), labels)
     axis.invert_yaxis()
     axis.set_xlim(0, 1)
-    axis.set_xlabel("Weight of the ontology list: median, quartiles, 10 % to 90 %")
+    axis.set_xlabel("Weight of the ontology list")

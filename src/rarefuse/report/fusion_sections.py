@@ -217,8 +217,9 @@ def _coverage(table: pl.DataFrame, level: str) -> Section:
         "list has too comes with matched findings that can be looked at; one from outside it does "
         "not.",
         Markup(fusion_figures.gains_and_weights(table)),
-        f"Above: gain over the stronger component; lines are {level} intervals. Below: the gate's "
-        "weight of the ontology list by which first candidate is right.",
+        f"Above: gain over the stronger component of the gate (diamonds, {level} intervals) and of "
+        "the oracle (bars). Below: the gate's weight of the ontology list by which first candidate "
+        "is right; median, quartiles, and from the tenth to the ninetieth percentile.",
         (
             Table(
                 "Shares in per cent, gains in percentage points; n is what the share is of.",
