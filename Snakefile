@@ -16,6 +16,7 @@ include: "rules/rankers.smk"
 include: "rules/stock.smk"
 include: "rules/llm.smk"
 include: "rules/naming.smk"
+include: "rules/fusion.smk"
 include: "rules/provenance.smk"
 include: "rules/report.smk"
 

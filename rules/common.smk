@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 from rarefuse.codedigest import code_digest
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
+from rarefuse.fusion.catalogue import SUITES, component_of
 from rarefuse.workflow import DELETION_CONDITIONS, PROTOCOLS, as_json, configured_run
 
 try:
@@ -30,6 +31,11 @@ wildcard_constraints:
     corpus="|".join(CONFIG["corpora"]),
     ranker=r"[A-Za-z0-9_-]+(\.(seed\d+|uncapped))?",
     arm=r"[A-Za-z0-9._-]+",
+    component=r"[A-Za-z0-9_-]+(\.(seed\d+|uncapped))?(\.(top\d+|full))?",
+    protocol="ordinary|lopo",
+    holdout=r"[A-Za-z0-9-]+",
+    suite="|".join(SUITES),
+    method=r"[a-z-]+",
     table=r"\w+",
     publication=r"PMID_\d+",
 

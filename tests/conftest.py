@@ -29,6 +29,8 @@ from rarefuse.evaluation.tables import TABLE
 from rarefuse.ontology import read_obo
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS
 
+pytest_plugins = ("worlds",)
+
 TINY = Path(__file__).parent / "data" / "tiny"
 
 

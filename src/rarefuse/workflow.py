@@ -18,6 +18,8 @@ from rarefuse.codedigest import code_digest
 from rarefuse.config import check_config, load_schema
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
+from rarefuse.fusion import plan as fusion_plan
+from rarefuse.fusion.plan import FusionPlan
 from rarefuse.llm.catalogue import BACKENDS, RECORDED, check_arm, check_recorded
 from rarefuse.rankers.catalogue import METHODS, STOCK_METHODS, check_options, resolve_options
 from rarefuse.rankers.stock.presence import check_present
@@ -281,9 +283,15 @@ class Run:
         return code_digest("rarefuse.llm.ask", BACKENDS[self.config["llms"][arm]["backend"]][0])
 
     @property
+    def fusion(self) -> FusionPlan:
+        """What fusion this run has."""
+        return FusionPlan(self.config, self.results)
+
+    @property
     def tables(self) -> list[str]:
         """Tables of the report."""
-        return [*self.config["evaluation"]["tables"], *["llm"] * bool(self.arms)]
+        llm = ["llm"] * bool(self.arms)
+        return [*self.config["evaluation"]["tables"], *llm, *self.fusion.tables]
 
     def table_rankers(self, table: str) -> list[str]:
         """Rankers that a table is about."""
@@ -313,6 +321,8 @@ class Run:
     def table_inputs(self, corpus: str, table: str) -> list[str]:
         """Artifacts that a table reads besides cases, splits and annotations."""
         folder = f"{self.results}/{corpus}"
+        if table in fusion_plan.TABLES:
+            return self.fusion.table_inputs(corpus, table)
         if table == "llm":
             return self.arm_artifacts(corpus)
         if table in NAMING_TABLES:
@@ -400,6 +410,8 @@ class Run:
             options["options"] = {"llms": self.arms}
         if table == "mapping_audit":
             options["options"]["audit"] = self.config["mapping_audit"]
+        if table in fusion_plan.TABLES:
+            options["options"] = self.fusion.table_options(table)
         if table == "cross_corpus":
             settings = self.config["cross_corpus"]
             options["options"] = {
@@ -540,6 +552,7 @@ def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
         check_arm(arm, entry)
         if arm in run.arms and "source" in entry:
             run.source(entry["source"])
+    run.fusion.check()
     for ranker in checked["rankers"]:
         method, options = resolve_options(ranker, checked["rankers"])
         check_options(ranker, method, options)

@@ -23,5 +23,13 @@ TABLES = {
     "llm_arms": ("rarefuse.naming.tables", "llm_arms_table"),
     "naming_rules": ("rarefuse.naming.tables", "naming_rules_table"),
     "mapping_audit": ("rarefuse.naming.tables", "mapping_audit_table"),
+    "fusion": ("rarefuse.fusion.tables", "fusion_table"),
+    "rank_fusion": ("rarefuse.fusion.tables", "rank_fusion_table"),
+    "coverage": ("rarefuse.fusion.coverage", "coverage_table"),
+    "controls": ("rarefuse.fusion.tables", "controls_table"),
+    "ablation": ("rarefuse.fusion.tables", "ablation_table"),
+    "paired_seeds": ("rarefuse.fusion.tables", "paired_seeds_table"),
+    "depth": ("rarefuse.fusion.tables", "depth_table"),
+    "transfer": ("rarefuse.fusion.tables", "transfer_table"),
 }
 """Table → module and function."""

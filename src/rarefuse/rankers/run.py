@@ -165,7 +165,7 @@ def rank_corpus(
         view["excluded"].to_list(),
     )
     parts: dict[str, list[tuple[pl.DataFrame, pl.DataFrame]]] = {ORDINARY: [], LOPO: []}
-    for begin, end in _blocks(queries, max(1, MAX_CELLS // len(knowledge.disease_ids))):
+    for begin, end in query_blocks(queries, len(knowledge.disease_ids)):
         block = queries.slice(begin, end)
         gold = np.array(
             [knowledge.disease_index.get(diagnosis[c], -1) for c in block.case_ids], np.int32
@@ -182,6 +182,11 @@ def rank_corpus(
         )
         for protocol, frames in parts.items()
     }
+
+
+def query_blocks(queries: Queries, n_candidates: int) -> list[tuple[int, int]]:
+    """Ranges of queries that are ranked at once, whole publications where one fits in a range."""
+    return _blocks(queries, max(1, MAX_CELLS // n_candidates))
 
 
 def _blocks(queries: Queries, size: int) -> list[tuple[int, int]]:

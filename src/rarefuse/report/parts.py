@@ -72,6 +72,34 @@ class Part:
     table: Table
 
 
+@dataclass(frozen=True)
+class Section:
+    """A section of the page.
+
+    Parameters
+    ----------
+    anchor, nav, title : str
+        Its id, its name in the navigation, its heading.
+    text : str
+        What was done and how to read it.
+    figure, caption : str or None
+        SVG and what it shows.
+    tables : tuple of Table
+        Shown as they are.
+    parts : tuple of Part
+        Shown folded or open.
+    """
+
+    anchor: str
+    nav: str
+    title: str
+    text: str
+    figure: str | None = None
+    caption: str = ""
+    tables: tuple[Table, ...] = ()
+    parts: tuple[Part, ...] = ()
+
+
 def value_text(cell: Cell | None, change: bool = False) -> str:
     """Value of a cell; in points if it is a change."""
     if cell is None:

@@ -1,12 +1,12 @@
 """Sections of the page that are there when their table is: one builder a table."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import polars as pl
 from markupsafe import Markup
 
 from rarefuse.report import figures
+from rarefuse.report.fusion_sections import FUSION_SECTIONS
 from rarefuse.report.labels import (
     AFTER,
     BEFORE,
@@ -31,6 +31,7 @@ from rarefuse.report.parts import (
     BEFORE_AFTER,
     INTERVAL,
     Part,
+    Section,
     Table,
     before_after_cells,
     capital,
@@ -40,34 +41,6 @@ from rarefuse.report.parts import (
 )
 
 _CHANGES = (CHANGE, "uncapped - capped")
-
-
-@dataclass(frozen=True)
-class Section:
-    """A section of the page.
-
-    Parameters
-    ----------
-    anchor, nav, title : str
-        Its id, its name in the navigation, its heading.
-    text : str
-        What was done and how to read it.
-    figure, caption : str or None
-        SVG and what it shows.
-    tables : tuple of Table
-        Shown as they are.
-    parts : tuple of Part
-        Shown folded or open.
-    """
-
-    anchor: str
-    nav: str
-    title: str
-    text: str
-    figure: str | None = None
-    caption: str = ""
-    tables: tuple[Table, ...] = ()
-    parts: tuple[Part, ...] = ()
 
 
 def optional_sections(tables: Mapping[str, pl.DataFrame], level: str) -> list[Section]:
@@ -570,5 +543,6 @@ SECTIONS: dict[str, Callable[[pl.DataFrame, str], Section]] = {
     "query_cap": _cap,
     "null_models": _nulls,
     "llm": _llm,
+    **FUSION_SECTIONS,
 }
 """Table → builder of its section, in the page's order."""

@@ -1,0 +1,106 @@
+"""What the workflow asks about fusion: inputs, hold-outs, and slices of the configuration."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rarefuse.errors import InputError
+from rarefuse.workflow import configured_run
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+FAMILIES = {"a1": "A", "a2": "A", "b": "B", "new": "N"}
+
+
+@pytest.fixture
+def plan(monkeypatch, tmp_path):
+    """Make the plan of a run with four arms; keyword arguments change the section ``fusion``."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(arms=("a1", "a2", "b"), **fusion):
+        config = yaml.safe_load((ROOT / "config.yaml").read_text())
+        config["sources"]["registry"] = str(ROOT / "resources/sources.yaml")
+        config["llms"] = {
+            arm: {"family": family, "backend": "openai", "model": arm, "base_url": "http://x/v1"}
+            for arm, family in FAMILIES.items()
+        }
+        config["evaluation"]["llms"] = list(arms)
+        config["fusion"].update(fusion)
+        return configured_run(config, SCHEMA).fusion
+
+    return make
+
+
+def fits_of(plan):
+    """Inputs and options of every fit of the suite `gate`."""
+    return {
+        h.name: (
+            plan.fit_inputs("c", "phenomizer", "lopo", h.name), plan.fit_options(h.name, "gate")
+        )
+        for h in plan.hold_outs().values()
+    }  # fmt: skip
+
+
+def test_a_fit_reads_no_arm_of_the_family_that_it_holds_out(plan):
+    inputs, options = fits_of(plan())["without-A"]
+    assert options["arms"] == ["b"]
+    assert inputs == [
+        "results/c/rankings/phenomizer/lopo.parquet",
+        "results/c/llm/b/ranking.parquet",
+        "results/c/features/phenomizer/lopo/b.parquet",
+    ]
+
+
+def test_a_fresh_test_only_arm_changes_no_fit(plan):
+    before = fits_of(plan())
+    after = plan(arms=("a1", "a2", "b", "new"), test_only=["new"])
+    known = fits_of(after)
+    assert {name: known[name] for name in before} == before
+    tensors, description = after.checkpoint("c", "phenomizer", "lopo", "gate", "new")
+    assert tensors == "results/c/gates/phenomizer/lopo/all/gate.safetensors"
+    assert description == "results/c/gates/phenomizer/lopo/all/gate.json"
+    assert after.macro == ["a1", "a2", "b"]
+
+
+def test_the_whole_order_is_fused_by_the_gate_of_the_stored_list(plan):
+    made = plan()
+    assert made.checkpoint("c", "phenomizer.full", "lopo", "gate", "b")[0].startswith(
+        "results/c/gates/phenomizer/lopo/without-B/"
+    )
+    assert "results/c/full_places/phenomizer/lopo.parquet" in made.arm_inputs(
+        "c", "phenomizer.full", "lopo", ["b"]
+    )
+    assert made.arm_inputs("c", "phenomizer.top10", "lopo", ["b"])[-1] == (
+        "results/c/features/phenomizer.top10/lopo/b.parquet"
+    )
+
+
+def test_tables_name_what_they_read(plan):
+    made = plan()
+    assert made.table_inputs("c", "paired_seeds") == [
+        f"results/c/fused_ranks/phenomizer/lopo/paired/{arm}.parquet" for arm in ("a1", "a2", "b")
+    ]
+    transfer = made.table_inputs("c", "transfer")
+    assert "results/c/fused_ranks/nb-lr-excluded/lopo/gate/b.parquet" in transfer
+    assert "results/c/fused_ranks/phenomizer/ordinary/rules/b.parquet" in transfer
+    assert plan(arms=()).tables == []
+
+
+def test_one_family_is_said_to_be_trained_on_itself(plan):
+    assert plan(arms=("a1", "a2")).table_options("fusion")["in_family"] == ["a1", "a2"]
+    assert plan().table_options("fusion")["in_family"] == []
+
+
+def test_many_seeds_are_for_the_paired_table_alone(plan):
+    made = plan(paired_seeds=4)
+    assert made.fit_options("without-B", "paired")["seeds"] == [1, 2, 3, 4]
+    assert made.fit_options("without-B", "gate")["seeds"] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"test_only": ["c"]}, {"macro": ["new"]}, {"transfer": ["tfidf"]}]
+)
+def test_names_that_there_are_not_are_refused(plan, changes):
+    with pytest.raises(InputError, match="the config names"):
+        plan(**changes)
