@@ -92,6 +92,8 @@ def test_a_failure_that_passes(server, backend, status):
         (lambda h, r, n: h.answer(b"[1]"), "the answer is no chat completion", 4),
         (lambda h, r, n: h.answer({"choices": []}), "the answer is no chat completion", 4),
         (lambda h, r, n: h.complete(3), "the answer is no chat completion", 4),
+        (lambda h, r, n: h.complete("1. A", ["stop"]), "the answer is no chat completion", 4),
+        (lambda h, r, n: h.answer(b"[" * 3_900), "the answer is not JSON", 4),
         (lambda h, r, n: h.complete("x" * 5000), "the answer is longer than 4000 bytes", 1),
         (lambda h, r, n: h.answer({}, 422), "HTTP 422 Unprocessable Entity", 1),
         (lambda h, r, n: h.answer({}, 302, [("Location", "/")]), "HTTP 302 Found", 1),
@@ -180,6 +182,9 @@ def test_the_key_goes_into_the_header_and_nowhere_else(server, backend, monkeypa
     answers = asked(keyed, 2)
     assert set(server.keys) == {f"Bearer {KEY}"}
     assert answers["case000"].failure == "the server's answer holds the key"
+    nested = '{"x":' * 400 + f'["{KEY}"]' + "}" * 400
+    server.behave = lambda h, r, n: h.answer(nested.encode())
+    assert asked(keyed)["case000"].failure == "the server's answer holds the key"
     assert KEY not in repr(answers)
     assert KEY not in repr(keyed)
 
@@ -212,6 +217,14 @@ def test_refusals_reasoning_and_silence(server, backend):
     assert answers["case002"].text is None
     assert answers["case002"].failure is None
     assert answers["case003"].finish_reason == "other"
+
+
+def test_half_a_character_is_replaced(server, backend):
+    # JSON can escape one half of a surrogate pair, as an answer cut inside an emoji has it.
+    server.behave = lambda h, r, n: h.complete("1. A \ud83d")
+    text = asked(backend())["case000"].text
+    assert text == "1. A \ufffd"
+    assert text.encode()
 
 
 def test_what_came_is_given_before_the_error_of_another_case(server, backend):

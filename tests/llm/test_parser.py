@@ -87,6 +87,7 @@ def test_ids_in_the_answer(text, name, disease_id):
         ("<THINK>a</THINK>b<think>c</think>d", "bd"),
         ("<unused94>thought\n1. No<unused95>1. Yes", "1. Yes"),
         ("<|channel|>analysis 1. No <|channel|>final\n1. Yes", "\n1. Yes"),
+        ("<|channel|>analysis<|message|>1. No<|channel|>final<|message|>1. Yes", "1. Yes"),
         ("## Thinking\n1. No\n## Final Response\n1. Yes", "\n1. Yes"),
         ("[THINK]1. No[/THINK]\n1. Yes", "\n1. Yes"),
     ],

@@ -39,7 +39,7 @@ _BLOCKS = tuple(
         (r"<reason(?:ing)?>", r"</reason(?:ing)?>"),
         (r"\[THINK\]", r"\[/THINK\]"),
         (r"<unused94>", r"<unused95>"),  # MedGemma
-        (r"<\|channel\|>analysis", r"<\|channel\|>final"),
+        (r"<\|channel\|>analysis", r"<\|channel\|>final(?:<\|message\|>)?"),  # gpt-oss
         (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
         (r"^## Thinking\b", r"^## Final Response\b"),  # HuatuoGPT
     )

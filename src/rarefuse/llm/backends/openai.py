@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import random
+import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -32,6 +33,8 @@ _AGAIN = {408, 409, 425, 429, *range(500, 600)}
 _HOPELESS = {401, 402, 403, 404, 405}
 """HTTP statuses that no case will escape."""
 _FINISH = {"stop", "length", "content_filter", "tool_calls", "function_call", "eos", "abort"}
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character, which JSON can escape and no file can hold."""
 _HOSTS_HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -222,7 +225,7 @@ class OpenAI:
             raise _TryAgain("the connection broke") from None
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise _TryAgain("the answer is not JSON") from None
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
@@ -275,12 +278,12 @@ def _read(case_id: str, body: Any) -> Answer:
         finish = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
         raise _TryAgain("the answer is no chat completion") from None
-    if not isinstance(text, str | None):
+    if not isinstance(text, str | None) or not isinstance(finish, str | None):
         raise _TryAgain("the answer is no chat completion")
     usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
     return Answer(
         case_id,
-        text=text,
+        text=text and _LONE_SURROGATE.sub("\ufffd", text),
         finish_reason=finish if finish in _FINISH or finish is None else "other",
         reasoning=bool(thoughts),
         refused=bool(refusal),
@@ -290,12 +293,17 @@ def _read(case_id: str, body: Any) -> Answer:
 
 
 def _holds(value: Any, key: str) -> bool:
-    """Whether a text anywhere in JSON holds the key."""
-    if isinstance(value, str):
-        return key in value
-    if isinstance(value, dict):
-        return any(_holds(part, key) for part in (*value.keys(), *value.values()))
-    return isinstance(value, list) and any(_holds(part, key) for part in value)
+    """Whether a text anywhere in JSON, however deep, holds the key."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str) and key in part:
+            return True
+        if isinstance(part, dict):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list):
+            waiting += part
+    return False
 
 
 def _count(value: Any) -> int | None:
