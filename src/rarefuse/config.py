@@ -58,6 +58,7 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     _check_cross_corpus(filled["cross_corpus"], filled["corpora"])
     for name in filled["evaluation"]["llms"]:
         _refer("evaluation.llms", name, filled["llms"], "llms")
+    _check_reviews(filled["mapping_audit"]["reviews"])
     for name, corpus in filled["corpora"].items():
         if ("source" in corpus) == ("path" in corpus):
             raise InputError(
@@ -82,6 +83,18 @@ def _check_pair(pair: Sequence[str], rankers: Mapping[str, Any]) -> None:
             expected="first a ranker of this package, then a program, its method one of "
             f"{', '.join(STOCK_METHODS)}",
             todo="exchange the two, or name others",
+        )
+
+
+def _check_reviews(reviews: Sequence[str]) -> None:
+    """Raise `InputError` unless there are two reviews, or none yet."""
+    if len(set(reviews)) not in (0, 2):
+        raise InputError(
+            "the audit of names needs the files of two reviewers",
+            where="config, mapping_audit.reviews",
+            found=", ".join(reviews),
+            expected="two different files, or none",
+            todo="add the other reviewer's file, or take this one away",
         )
 
 

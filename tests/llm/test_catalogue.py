@@ -7,7 +7,7 @@ import yaml
 
 from rarefuse.errors import InputError
 from rarefuse.llm.backends.base import make_backend
-from rarefuse.llm.catalogue import backend_options, check_arm
+from rarefuse.llm.catalogue import backend_options, check_arm, check_recorded
 from rarefuse.workflow import configured_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +41,8 @@ def test_arms_that_can_be_asked():
         ({**OPEN, "source": "s"}, "needs one model", "model, source"),
         ({**ENDPOINT, "source": "s"}, "needs one model", "model, source"),
         ({k: v for k, v in ENDPOINT.items() if k != "base_url"}, "address", "no such key"),
+        ({**ENDPOINT, "extra_body": {"top_p": 1, "messages": []}}, "not the arm's", "messages"),
+        ({**ENDPOINT, "extra_body": {"temperature": 1, "n": 2}}, "not the arm's", "n, temperature"),
         ({**ENDPOINT, "base_url": "host/v1"}, "address", "another text"),
         ({**ENDPOINT, "base_url": "https://u:sk-planted@host/v1"}, "address", "not shown"),
         ({**ENDPOINT, "base_url": "https://host/v1?key=sk-planted"}, "address", "not shown"),
@@ -52,6 +54,22 @@ def test_arms_that_cannot(entry, message, found):
     assert "llms.an-arm" in str(caught.value)
     assert found in str(caught.value)
     assert "sk-planted" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("pattern", "found"), [("(", "unterminated"), ("case", "no group")])
+def test_a_pattern_without_a_key(pattern, found):
+    entry = {"family": "f", "backend": "recorded", "path": "p", "columns": {"case": "c"}}
+    check_recorded("a", {**entry, "case_pattern": "(case)"})
+    with pytest.raises(InputError, match="pattern") as caught:
+        check_recorded("a", {**entry, "case_pattern": pattern})
+    assert found in str(caught.value)
+
+
+@pytest.mark.parametrize("reviews", [["one.tsv"], ["one.tsv", "one.tsv"]])
+def test_one_review_is_none(config, reviews):
+    config["mapping_audit"] = {"reviews": reviews}
+    with pytest.raises(InputError, match="two reviewers"):
+        configured_run(config, SCHEMA)
 
 
 def test_the_embedded_arm(config):

@@ -122,3 +122,10 @@ def test_errors(tmp_path, cases):
     broken.write_bytes(b"PAR1")
     with pytest.raises(InputError, match="cannot be read"):
         read_recorded(broken, cases, {"case": "case", "name": "name"})
+
+
+def test_several_names_in_a_row(tmp_path, cases):
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"case": "one", "name": ["A", "B"]}\n')
+    with pytest.raises(InputError, match="more than one value a row"):
+        read(path, cases, {"case": "case", "name": "name"})

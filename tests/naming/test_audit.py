@@ -145,6 +145,7 @@ def test_score(items, tmp_path):
         (lambda row: ("", ""), "no category"),
         (lambda row: ("maybe", ""), "maybe"),
         (lambda row: ("mapper-miss", ""), "no OMIM id"),
+        (lambda row: ("granularity", "MONDO:7947"), "an OMIM id"),
     ],
 )
 def test_reviews_that_cannot_be_used(items, tmp_path, judge, message):

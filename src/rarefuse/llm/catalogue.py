@@ -4,6 +4,7 @@ Adding a back end is one class with the interface of `rarefuse.llm.backends.base
 options a dataclass's fields, and one line here. Adding a model is one entry under `llms:`.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -42,6 +43,12 @@ IDENTITY = frozenset(
 where and how often it is asked does not count."""
 
 
+PROTOCOL = frozenset(
+    {"model", "messages", "temperature", "n", "max_tokens", "max_completion_tokens", "stream"}
+)
+"""Fields of a request that the protocol and the arm's entry decide, no further field of it."""
+
+
 def check_arm(arm: str, entry: Mapping[str, Any]) -> None:
     """Refuse an arm that its back end cannot ask, before anything runs.
 
@@ -73,6 +80,15 @@ def check_arm(arm: str, entry: Mapping[str, Any]) -> None:
             todo="name the model (an id or a folder), or a GGUF file of the source registry",
         )
     if backend == "openai":
+        taken = sorted(PROTOCOL & entry.get("extra_body", {}).keys())
+        if taken:
+            raise InputError(
+                "a field of the request is not the arm's to set",
+                where=f"{where}.extra_body",
+                found=", ".join(taken),
+                expected=f"further fields, none of {', '.join(sorted(PROTOCOL))}",
+                todo="take it away: prompt and decoding are the protocol's",
+            )
         address = urlsplit(entry.get("base_url", ""))
         if address.scheme not in ("http", "https") or not address.hostname:
             found = "no such key" if "base_url" not in entry else "another text (not shown)"
@@ -118,6 +134,7 @@ def check_recorded(arm: str, entry: Mapping[str, Any]) -> None:
             expected="either 'source' (an entry of the source registry) or 'path'",
             todo="add one of them, or take one away",
         )
+    _check_pattern(where, entry.get("case_pattern"))
     known = {"family", "backend", "note", "source", "path", "columns", "case_pattern", "keys"}
     if "columns" not in entry or entry.keys() - known:
         raise InputError(
@@ -126,4 +143,22 @@ def check_recorded(arm: str, entry: Mapping[str, Any]) -> None:
             found=", ".join(sorted(entry.keys() - known)) or "no 'columns'",
             expected=f"'columns', and of other keys only {', '.join(sorted(known))}",
             todo="correct the config",
+        )
+
+
+def _check_pattern(where: str, pattern: str | None) -> None:
+    """Refuse a pattern that is no regular expression or has no group to take the key from."""
+    if pattern is None:
+        return
+    try:
+        found = "no group" if re.compile(pattern).groups == 0 else None
+    except re.error as error:
+        found = str(error)
+    if found is not None:
+        raise InputError(
+            "the pattern of a recorded arm's cases cannot be used",
+            where=f"{where}.case_pattern",
+            found=found,
+            expected="a regular expression whose first group is the key",
+            todo="correct the pattern",
         )

@@ -122,6 +122,7 @@ def read_recorded(
     _check_roles(columns, path)
     table = read_table(path, "a table of recorded answers")
     _need(table, columns, path, "a table of recorded answers")
+    _check_kinds(table, columns, path)
     problems: dict[str, tuple[int, str]] = {}
     rows = table.select(
         *(pl.col(column).cast(pl.String).alias(role) for role, column in columns.items())
@@ -167,6 +168,18 @@ def _check_roles(columns: Mapping[str, str], path: Path) -> None:
             expected="'case' and 'text'; or 'case' and 'name' or 'id' or both, and maybe 'rank'",
             todo="correct the arm's 'columns' in the config",
         )
+
+
+def _check_kinds(table: pl.DataFrame, columns: Mapping[str, str], path: Path) -> None:
+    for role, column in columns.items():
+        if table.schema[column].is_nested():
+            raise InputError(
+                "a column of recorded answers holds more than one value a row",
+                where=f"{path}, column '{column}' ({role})",
+                found=str(table.schema[column]),
+                expected="text, or numbers for ranks",
+                todo="write one name a row",
+            )
 
 
 def _count(problems: dict[str, tuple[int, str]], reason: str, found: pl.Series) -> None:

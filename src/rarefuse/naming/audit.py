@@ -6,6 +6,7 @@ is in a key file of its own, and is drawn again from the same seed when the revi
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -327,6 +328,8 @@ def _review(items: AuditItems, path: Path) -> dict[str, Judgement]:
             raise _bad(path, place, category or "no category", ", ".join(CATEGORIES))
         if omim is not None and omim.isdigit():
             omim = f"OMIM:{omim}"
+        if omim is not None and re.fullmatch(r"OMIM:[0-9]+", omim) is None:
+            raise _bad(path, place, omim, "an OMIM id, as OMIM:154700 or 154700")
         if category == "mapper-miss" and omim is None:
             raise _bad(path, place, "no OMIM id", "the id of the disease that was missed")
         judged[item] = Judgement(category, omim)

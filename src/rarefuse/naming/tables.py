@@ -138,7 +138,7 @@ def mapping_audit_table(evaluation: Evaluation) -> Iterator[Row]:
                 )  # fmt: skip
     audit = evaluation.options["audit"]
     reviews = [Path(path) for path in audit["reviews"]]
-    if len(reviews) != 2:
+    if not reviews:
         return
     items = AuditItems.draw(evaluation.corpus, arms, audit)
     judged = read_reviews(items, reviews)
