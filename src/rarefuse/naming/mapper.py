@@ -9,7 +9,6 @@ a subtype number or letter that the name states.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import polars as pl
@@ -46,8 +45,7 @@ RULES = (SERIES, ORPHANET, *LADDER, *REWRITES)
 """Everything that `extended` adds to `exact`, in the order in which it is tried."""
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(NamedTuple):
     """What became of a name.
 
     Parameters
@@ -67,6 +65,9 @@ class Match:
     source: str | None = None
     rule: str | None = None
     reason: str | None = None
+
+
+_UNKNOWN = Match(None, reason=UNKNOWN)
 
 
 class _Row(NamedTuple):
@@ -160,35 +161,35 @@ class Mapper:
             return whole
         for rule, rewrite in self._rewrites.items():
             for kept, dropped in rewrite(name):
-                if not fold(kept):
-                    continue
                 found = self._look_up(kept, dropped)
                 if rule == INSIDE and _of_series(found):
                     continue
                 needed = rule if found.rule == EXACT else f"{rule}+{found.rule}"
                 if first is None:
                     if found.disease_id is not None:
-                        first = replace(found, rule=needed)
+                        first = found._replace(rule=needed)
                     elif _rank(found) < _rank(whole):
                         whole = found
                     continue
                 if found.disease_id is not None and _of_series(first) and not _of_series(found):
-                    first = replace(found, rule=needed)
+                    first = found._replace(rule=needed)
                     continue
                 alone = self._look_up(kept)
                 if alone.disease_id not in (None, first.disease_id) and not _of_series(alone):
-                    return replace(first, disease_id=None, rule=None, reason=AMBIGUOUS)
+                    return first._replace(disease_id=None, rule=None, reason=AMBIGUOUS)
         return first or whole
 
     def _look_up(self, written: str, dropped: str = "") -> Match:
         """Map a name or the part of it that is left when `dropped` is cut off."""
         folded = fold(written)
+        if not folded:
+            return _UNKNOWN
         words = folded.split()
         rest = fold(dropped).split() if dropped else []
         rows = self._rows.get(folded)
         if rows is not None:
             return self._guard(self._resolve(rows), EXACT, written, words, rest)
-        refused = Match(None, reason=UNKNOWN)
+        refused = _UNKNOWN
         climbed = words
         spellings = [climbed := change(climbed) for change in self._ladder.values()]
         # Forms that are one at a step are one at all later steps: most names end here.
@@ -238,8 +239,8 @@ class Mapper:
             or not all(self._known(found.disease_id, d, words) for d in designators(rest))
             or (names_a_type(rest) and not comparable_head(rest) <= known)
         ):
-            return replace(found, disease_id=None, reason=SUBTYPE)
-        return replace(found, rule=rule)
+            return found._replace(disease_id=None, reason=SUBTYPE)
+        return found._replace(rule=rule)
 
     def _known(self, disease: str, designator: str, words: Sequence[str]) -> bool:
         """Whether some name of a disease states a designator, or a closer one: ``1`` and ``1h``.

@@ -159,14 +159,17 @@ def _numerals(words: Words) -> Words:
     if not any(map(_matters, words)):
         return words
     spelt: Words = []
+    kind = False
+    last = len(words) - 1
     for place, written in enumerate(words):
         word = _detached(written)
-        if word in _KINDS and place + 1 < len(words) and is_designator(words[place + 1]):
+        before, kind = kind, word in _KINDS
+        if kind and place < last and is_designator(words[place + 1]):
             continue
-        if spelt and spelt[-1].isdigit() and len(word) == 1 and word.isalpha():
+        if spelt and len(word) == 1 and word.isalpha() and spelt[-1].isdigit():
             spelt[-1] += word
         # Alone, 'x' is the chromosome and 'v' or 'i' may be initials, unless a 'type' precedes.
-        elif len(word) > 1 or place == len(words) - 1 or (place and words[place - 1] in _KINDS):
+        elif len(word) > 1 or place == last or before:
             spelt.append(_arabic(word) or word)
         else:
             spelt.append(word)

@@ -1,6 +1,8 @@
 """Map the names of one arm: its ranking, an explanation of every name, the gold ranks."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -52,6 +54,18 @@ MAPPING = Schema(
 )
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the cycle collector from walking the lexicon again and again; no cycles are made."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 def map_names(
     names: pl.DataFrame, mapper: Mapper, crosswalk: pl.DataFrame, candidates: Sequence[str]
 ) -> pl.DataFrame:
@@ -88,7 +102,8 @@ def map_names(
         return found
 
     unique = names.select("name", "disease_id").unique(maintain_order=True)
-    explained = [explain(*row) for row in unique.iter_rows()]
+    with _without_collector():
+        explained = [explain(*row) for row in unique.iter_rows()]
     frame = unique.rename({"disease_id": "given"}).with_columns(
         pl.Series("disease_id", [m.disease_id for m in explained], pl.String),
         pl.Series("matched_form", [m.form for m in explained], pl.String),
