@@ -1,7 +1,7 @@
-"""Rerank a corpus out of fold, for the ontology alone and for every language model."""
+"""Train rerankers, and rerank a corpus out of fold: a rule for each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,15 @@ from rarefuse.rankers.base import LOPO, build_queries
 from rarefuse.rankers.order import neutral_order
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS, read_knowledge
 from rarefuse.rerank.candidates import Evidence, Lists, gather_evidence, join_lists
-from rarefuse.rerank.checkpoint import Reranker, save_reranker, score_candidates
+from rarefuse.rerank.checkpoint import (
+    Reranker,
+    load_reranker,
+    save_reranker,
+    score_candidates,
+)
 from rarefuse.rerank.columns import GROUPS
 from rarefuse.rerank.contributions import annotated_terms
-from rarefuse.rerank.training import Plan, cross_fit, make_folds, training_arms
+from rarefuse.rerank.training import Plan, cross_fit, make_folds
 
 ONTOLOGY = "ontology"
 """Target without a language model."""
@@ -181,74 +186,82 @@ def reranked_frame(
 
 
 def train_reranker(
-    source: Corpus,
-    target: str,
-    evidence: Mapping[str, Evidence],
-    families: Mapping[str, str],
-    trainable: list[str],
-    plan: Plan,
-    depth: int,
+    source: Corpus, evidence: Mapping[str, Evidence], plan: Plan, depth: int
 ) -> Reranker:
-    """Cross-fit the reranker of one target.
+    """Cross-fit a reranker on a corpus.
 
     Parameters
     ----------
     evidence : mapping of str to Evidence
-        Of every trainable model, or of `ONTOLOGY`.
-    families : mapping of str to str
-        Family of each model.
+        With the names of each model that trains, or of `ONTOLOGY` alone.
+    depth : int
+        Places of each ranker's list that the evidence was made from.
     """
-    arms = [ONTOLOGY] if target == ONTOLOGY else training_arms(target, families, trainable)
-    fitted = cross_fit([evidence[arm] for arm in arms], source.gold, source.clusters, plan)
-    lists = evidence[arms[0]].lists
+    lists = next(iter(evidence.values())).lists
     fold_of = {
         source.clusters[case]: number
         for number, fold in enumerate(make_folds(source.clusters, plan, plan.seeds[0]))
         for case in fold.test.tolist()
     }
-    training = {
-        "target": target,
-        "arms": arms,
-        "families": sorted({families[arm] for arm in arms if arm in families}),
-        "protocol": LOPO,
-        "plan": {name: getattr(plan, name) for name in plan.__dataclass_fields__},
-    }
     return Reranker(
-        tuple(fitted), lists.names, tuple(lists.p_value), depth, lists.llm, fold_of, training
+        tuple(cross_fit(list(evidence.values()), source.gold, source.clusters, plan)),
+        lists.names,
+        tuple(lists.p_value),
+        depth,
+        lists.llm,
+        fold_of,
+        {"arms": list(evidence), "protocol": LOPO, "plan": asdict(plan)},
     )
 
 
-def rerank_stage(
-    *, knowledge: Path, corpus: Path, targets: list[str], options: Mapping[str, Any], output: Path
+def train_stage(
+    *, knowledge: Path, corpus: Path, arms: list[str], options: Mapping[str, Any], output: Path
 ) -> None:
-    """Train, score out of fold, and write a folder for every target.
+    """Train a reranker and write its folder.
 
     Parameters
     ----------
-    targets : list of str
-        Language models, or `ONTOLOGY`.
+    arms : list of str
+        Language models whose answers train; none for the ontology alone.
     options : mapping
-        ``rankers``, ``depth``, ``places``, ``trainable``, ``families`` and the fields of `Plan`.
+        ``rankers``, ``depth`` and the fields of `Plan`.
     output : Path
-        Folder that a folder for each target is written into.
+        Folder for the checkpoint.
     """
-    options = dict(options)
-    rankers, depth, n_places = (options.pop(name) for name in ("rankers", "depth", "places"))
-    families, trainable = options.pop("families"), options.pop("trainable")
-    plan = Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()})
+    settings = dict(options)
+    rankers, depth = settings.pop("rankers"), settings.pop("depth")
+    plan = Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()})
     source = read_corpus(knowledge, corpus)
-    position = neutral_order(source.protocol.knowledge.disease_ids)
-    needed = dict.fromkeys([*targets, *(trainable if set(targets) - {ONTOLOGY} else [])])
     evidence = {
         arm: gather_evidence(source.protocol, read_lists(corpus, source, rankers, depth, arm))
-        for arm in needed
+        for arm in arms or [ONTOLOGY]
     }
-    for target in targets:
-        reranker = train_reranker(source, target, evidence, families, trainable, plan, depth)
-        save_reranker(reranker, output / target)
-        own = evidence[target]
-        score, parts = score_candidates(reranker, own, source.clusters)
-        frame = reranked_frame(source, own, score, parts, position, n_places)
-        artifacts.write(frame, RERANKED, output / target / "ranking.parquet")
-        gold = gold_places(source, own.lists, score, position)
-        artifacts.write(gold, GOLD_RANKS, output / target / "gold_ranks.parquet")
+    save_reranker(train_reranker(source, evidence, plan, depth), output)
+
+
+def rerank_stage(
+    *, knowledge: Path, corpus: Path, target: str, model: Path, n_places: int, output: Path
+) -> None:
+    """Score a target's candidates with a trained reranker, every case by models without its fold.
+
+    Parameters
+    ----------
+    target : str
+        Language model, or `ONTOLOGY`.
+    model : Path
+        Folder of the checkpoint.
+    n_places : int
+        Places to write.
+    output : Path
+        Folder for ``ranking.parquet`` and ``gold_ranks.parquet``.
+    """
+    reranker = load_reranker(model)
+    source = read_corpus(knowledge, corpus)
+    position = neutral_order(source.protocol.knowledge.disease_ids)
+    lists = read_lists(corpus, source, list(reranker.rankers), reranker.depth, target)
+    evidence = gather_evidence(source.protocol, lists)
+    score, parts = score_candidates(reranker, evidence, source.clusters)
+    frame = reranked_frame(source, evidence, score, parts, position, n_places)
+    artifacts.write(frame, RERANKED, output / "ranking.parquet")
+    gold = gold_places(source, lists, score, position)
+    artifacts.write(gold, GOLD_RANKS, output / "gold_ranks.parquet")

@@ -5,7 +5,7 @@ its language model's family. Inside the training part whole publications are set
 choose the penalty; nothing is chosen on the cases that are scored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -209,23 +209,3 @@ def cross_fit(
         for number in range(plan.folds)
         for seed in plan.seeds
     ]
-
-
-def training_arms(target: str, families: Mapping[str, str], trainable: Sequence[str]) -> list[str]:
-    """Models whose answers may train the scorer for `target`: none of its family.
-
-    Raises
-    ------
-    InputError
-        If there is no other family.
-    """
-    arms = [arm for arm in trainable if families[arm] != families[target]]
-    if not arms:
-        raise InputError(
-            "the family hold-out leaves no model to train the reranker on",
-            where=f"config, reranker.arms.{target}",
-            found=f"every trainable model is of the family '{families[target]}'",
-            expected="trainable models of at least two families",
-            todo="add a model of another family, or rerank with the ontology alone",
-        )
-    return arms

@@ -1,0 +1,100 @@
+"""The reranker beside its lists and its ontology-only version, with paired intervals."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rarefuse import artifacts
+from rarefuse.evaluation.base import Evaluation, Row
+from rarefuse.evaluation.metrics import NATIVE, recall_at, reciprocal_rank
+from rarefuse.rankers.base import LOPO
+from rarefuse.rankers.run import GOLD_RANKS
+from rarefuse.rerank.stage import ONTOLOGY
+
+RERANKED, ALONE, MACRO = "reranked", "alone", "macro mean"
+COVERAGE = "pool_coverage"
+"""Share of cases whose diagnosis is among the candidates."""
+
+Values = dict[str, NDArray[np.float64]]
+
+
+def reranker_table(evaluation: Evaluation) -> Iterator[Row]:
+    """Recall and reciprocal rank of every system, and paired differences between them.
+
+    Systems are the rankers whose lists are joined, the ontology alone, every language model, and
+    the macro mean over those that train. A variant says what is measured: the list ``alone``, the
+    candidates ``reranked``, or a difference. A diagnosis that is no candidate counts as a miss.
+    """
+    cases = evaluation.eligible()
+    rankers = {
+        name: _measured(evaluation, f"gold_ranks/{name}/{LOPO}", cases)
+        for name in evaluation.rankers
+    }
+    arms = list(evaluation.options["llms"])
+    reranked = {
+        name: _measured(evaluation, f"reranked/{name}/gold_ranks", cases, pool=True)
+        for name in (ONTOLOGY, *arms)
+    }
+    alone = {arm: _measured(evaluation, f"llm/{arm}/gold_ranks", cases) for arm in arms}
+    if macro := list(evaluation.options["macro"]):
+        reranked[MACRO] = _mean([reranked[arm] for arm in macro])
+        alone[MACRO] = _mean([alone[arm] for arm in macro])
+
+    entries: dict[tuple[str, str], Values] = {
+        **{(name, ALONE): values for name, values in (rankers | alone).items()},
+        **{(name, RERANKED): values for name, values in reranked.items()},
+    }
+    for name, values in reranked.items():
+        for other, against in rankers.items():
+            entries[name, f"{RERANKED} - {other}"] = _difference(values, against)
+        if name != ONTOLOGY:
+            difference = _difference(values, reranked[ONTOLOGY])
+            entries[name, f"{RERANKED} - {ONTOLOGY} {RERANKED}"] = difference
+            entries[name, f"{RERANKED} - {ALONE}"] = _difference(values, alone[name])
+    yield from _rows(evaluation, cases, entries)
+
+
+def _rows(
+    evaluation: Evaluation, cases: pl.DataFrame, entries: Mapping[tuple[str, str], Values]
+) -> Iterator[Row]:
+    keys = [(*key, metric) for key, values in entries.items() for metric in values]
+    stacked = np.stack([entries[system, variant][metric] for system, variant, metric in keys])
+    estimates = evaluation.bootstrap(cases, "all").estimates(stacked)
+    for (system, variant, metric), e in zip(keys, estimates, strict=True):
+        yield Row(
+            "reranker", system, LOPO, variant, "all", metric, e.value, e.low, e.high, cases.height
+        )
+
+
+def _measured(
+    evaluation: Evaluation, path: str, cases: pl.DataFrame, *, pool: bool = False
+) -> Values:
+    """Metric → value of each case; with `pool` also whether the diagnosis is a candidate."""
+    ranks = cases.select("case_id").join(
+        artifacts.read(evaluation.corpus / f"{path}.parquet", GOLD_RANKS),
+        on="case_id",
+        how="left",
+        maintain_order="left",
+    )
+    places = [
+        ranks[name].fill_null(0).to_numpy().astype(np.int64)
+        for name in ("rank", "tie_first", "tie_last")
+    ]
+    rank, first, last = places
+    values = {f"recall@{k}": recall_at(k, rank, first, last, NATIVE) for k in evaluation.recall_at}
+    values["mrr"] = reciprocal_rank(rank, first, last, NATIVE)
+    if pool:
+        values[COVERAGE] = (rank > 0).astype(float)
+    return values
+
+
+def _difference(one: Values, other: Values) -> Values:
+    return {metric: one[metric] - other[metric] for metric in one if metric in other}
+
+
+def _mean(several: list[Values]) -> Values:
+    return {
+        metric: np.mean([values[metric] for values in several], axis=0) for metric in several[0]
+    }
