@@ -191,6 +191,8 @@ def _list_evidence(lists: Lists) -> dict[str, NDArray[np.float64]]:
     if lists.llm:
         last = lists.rank[:, -1]
         result["llm_rank"] = np.where(last > 0, last, LLM_PLACES + 1).astype(np.float64)
+        for name, k in (("llm_first", 1), ("llm_first_three", 3), ("llm_named", LLM_PLACES)):
+            result[name] = ((last > 0) & (last <= k)).astype(np.float64)
     return result
 
 

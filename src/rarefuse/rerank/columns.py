@@ -75,7 +75,12 @@ _AGREEMENT = (
     EvidenceColumn("mean_rank", AGREEMENT, -1),
     EvidenceColumn("worst_rank", AGREEMENT, -1),
 )
-_NAMED = (EvidenceColumn("llm_rank", NAMED, -1),)
+_NAMED = (
+    EvidenceColumn("llm_rank", NAMED, -1),
+    EvidenceColumn("llm_first", NAMED, 1),
+    EvidenceColumn("llm_first_three", NAMED, 1),
+    EvidenceColumn("llm_named", NAMED, 1),
+)
 
 
 def evidence_columns(

@@ -139,8 +139,10 @@ def listwise_loss(
             begin, end = ptr[q], ptr[q + 1]
             scores = np.zeros(end - begin, np.float32)
             for i in range(begin, end):
+                score = np.float32(0.0)
                 for f in range(n_columns):
-                    scores[i - begin] += tables[f, levels[i, f]]
+                    score += tables[f, levels[i, f]]
+                scores[i - begin] = score
             largest = scores.max()
             total = np.exp(scores - largest).sum()
             losses[k] += np.log(total) + largest - scores[gold[q] - begin]

@@ -230,7 +230,9 @@ def train_stage(
     """
     settings = dict(options)
     rankers, depth = settings.pop("rankers"), settings.pop("depth")
-    plan = Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()})
+    for name in ("seeds", "penalties"):
+        settings[name] = tuple(settings[name])
+    plan = Plan(**settings)
     source = read_corpus(knowledge, corpus)
     evidence = {
         arm: gather_evidence(source.protocol, read_lists(corpus, source, rankers, depth, arm))
