@@ -86,7 +86,7 @@ def is_gold(evidence: Evidence, gold: NDArray[np.int32]) -> NDArray[np.bool_]:
     return np.asarray(lists.disease == gold[lists.query])
 
 
-def _gather(
+def gather_rows(
     sources: Sequence[Evidence],
     gold: NDArray[np.int32],
     cases: NDArray[np.int64],
@@ -157,7 +157,7 @@ def fit_fold(
     columns = sources[0].columns
     parts = []
     for name, cases in (("train", fold.train), ("validation", fold.validation)):
-        drawn = _gather(
+        drawn = gather_rows(
             sources, gold, cases, len(cases), plan.training_depth, seed, fold.name, name
         )
         if not len(drawn[2]):
