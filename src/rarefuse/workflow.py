@@ -342,6 +342,11 @@ class Run:
             )
         return arms
 
+    @property
+    def reranker_gate(self) -> str:
+        """Folder of the fusion gate's gold ranks, which the reranker is compared with."""
+        return f"fused_ranks/{self.config['fusion']['ranker']}/lopo/gate"
+
     def reranker_options(self) -> str:
         """Slice of the configuration that training a reranker depends on."""
         settings = self.config["reranker"]
@@ -405,6 +410,7 @@ class Run:
             return [
                 *(f"{folder}/reranked/{name}/gold_ranks.parquet" for name in self.reranked),
                 *(f"{folder}/llm/{arm}/gold_ranks.parquet" for arm in self.arms),
+                *(f"{folder}/{self.reranker_gate}/{arm}.parquet" for arm in self.arms),
                 *(
                     f"{folder}/gold_ranks/{ranker}/lopo.parquet"
                     for ranker in self.config["reranker"]["rankers"]
@@ -491,7 +497,11 @@ class Run:
             options["options"] = self.fusion.table_options(table)
         if table == "reranker":
             options["rankers"] = list(self.config["reranker"]["rankers"])
-            options["options"] = {"llms": self.arms, "macro": self.reranker_arms}
+            options["options"] = {
+                "llms": self.arms,
+                "macro": self.reranker_arms,
+                "gate": self.reranker_gate,
+            }
         if table == "cross_corpus":
             settings = self.config["cross_corpus"]
             options["options"] = {

@@ -7,6 +7,7 @@ from rarefuse import artifacts
 from rarefuse.evaluation.base import Evaluation
 from rarefuse.evaluation.stage import table_rows
 from rarefuse.evaluation.tables import TABLE
+from rarefuse.fusion.stage import FUSED_RANKS
 from rarefuse.rankers.run import GOLD_RANKS
 from rarefuse.report.sections import optional_sections
 
@@ -19,6 +20,8 @@ PLACES = {
     "llm/b": {},
 }
 
+GATES = {"a": {1: {"c1": 1}, 2: {"c1": 1, "c2": 1}}, "b": {1: {"c4": 2}, 2: {"c4": 1}}}
+
 
 @pytest.fixture
 def frame(evaluation):
@@ -28,7 +31,18 @@ def frame(evaluation):
         artifacts.write(
             pl.DataFrame(rows, schema=GOLD_RANKS.dtypes, orient="row"), GOLD_RANKS, path
         )
-    options = {"llms": ["a", "b"], "macro": ["a", "b"]}
+    for arm, seeds in GATES.items():
+        rows = [
+            ("gate", seed, c, p, p, p, None, 0.5)
+            for seed, places in seeds.items()
+            for c, p in places.items()
+        ]
+        artifacts.write(
+            pl.DataFrame(rows, schema=FUSED_RANKS.dtypes, orient="row"),
+            FUSED_RANKS,
+            evaluation.corpus / "gate" / f"{arm}.parquet",
+        )
+    options = {"gate": "gate", "llms": ["a", "b"], "macro": ["a", "b"]}
     asked = Evaluation(**{**evaluation.__dict__, "options": options})
     frame = pl.DataFrame(table_rows("reranker", asked), schema=TABLE.dtypes, orient="row")
     TABLE.check(frame, "reranker")
@@ -52,6 +66,10 @@ def test_values_by_hand(frame):
     assert found["a", "reranked - ontology reranked", "recall@1"] == 0.25
     assert found["b", "reranked - ontology reranked", "recall@1"] == -0.25
     assert found["macro mean", "reranked - resnik", "recall@1"] == 0.25
+    assert found["a", "gate", "recall@1"] == 0.375  # of 1/4 and 2/4
+    assert found["b", "gate", "recall@1"] == 0.125
+    assert found["macro mean", "reranked - gate", "recall@1"] == 0.25
+    assert found["ontology", "reranked - gate", "recall@1"] == 0.25
     assert found["ontology", "reranked", "mrr"] == pytest.approx((1 + 1 + 1 / 4) / 4)
 
 

@@ -22,6 +22,7 @@ def config(monkeypatch):
     config["llms"] = {name: {**arm, "family": family} for name, family in families.items()}
     config["evaluation"]["llms"] = list(families)
     config["reranker"]["test_only"] = ["late"]
+    config["fusion"]["test_only"] = ["late"]
     return config
 
 
@@ -68,4 +69,5 @@ def test_the_table_reads_every_target(config):
     inputs = run.table_inputs("pheval-2024", "reranker")
     for name in run.reranked:
         assert f"results/pheval-2024/reranked/{name}/gold_ranks.parquet" in inputs
+    assert "results/pheval-2024/fused_ranks/phenomizer/lopo/gate/x.parquet" in inputs
     assert "results/pheval-2024/gold_ranks/lirical/lopo.parquet" in inputs

@@ -544,6 +544,7 @@ def _reranker(table: pl.DataFrame, level: str) -> Section:
                 other = variant.removeprefix("reranked - ")
                 text = {
                     "alone": "Its list alone",
+                    "gate": "Fusion gate",
                     "ontology reranked": "Ontology alone, reranked",
                 }.get(other, system_label(other))
                 row = (text, value_text(first, True), interval(first, True))

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from rarefuse import artifacts
 from rarefuse.evaluation.base import Evaluation, Row
 from rarefuse.evaluation.metrics import NATIVE, recall_at, reciprocal_rank
+from rarefuse.fusion.stage import FUSED_RANKS
 from rarefuse.rankers.base import LOPO
 from rarefuse.rankers.run import GOLD_RANKS
 from rarefuse.rerank.stage import ONTOLOGY
 
-RERANKED, ALONE, MACRO = "reranked", "alone", "macro mean"
+RERANKED, ALONE, GATE, MACRO = "reranked", "alone", "gate", "macro mean"
 COVERAGE = "pool_coverage"
 """Share of cases whose diagnosis is among the candidates."""
 
@@ -25,7 +26,8 @@ def reranker_table(evaluation: Evaluation) -> Iterator[Row]:
 
     Systems are the rankers whose lists are joined, the ontology alone, every language model, and
     the macro mean over those that train. A variant says what is measured: the list ``alone``, the
-    candidates ``reranked``, or a difference. A diagnosis that is no candidate counts as a miss.
+    candidates ``reranked``, the fusion ``gate``, or a difference; the ontology alone is compared
+    with the gate's macro mean. A diagnosis that is no candidate counts as a miss.
     """
     cases = evaluation.eligible()
     rankers = {
@@ -37,21 +39,27 @@ def reranker_table(evaluation: Evaluation) -> Iterator[Row]:
         name: _measured(evaluation, f"reranked/{name}/gold_ranks", cases, pool=True)
         for name in (ONTOLOGY, *arms)
     }
+    gates = {arm: _gate(evaluation, arm, cases) for arm in arms}
     alone = {arm: _measured(evaluation, f"llm/{arm}/gold_ranks", cases) for arm in arms}
     if macro := list(evaluation.options["macro"]):
         reranked[MACRO] = _mean([reranked[arm] for arm in macro])
         alone[MACRO] = _mean([alone[arm] for arm in macro])
+        gates[MACRO] = _mean([gates[arm] for arm in macro])
 
     entries: dict[tuple[str, str], Values] = {
         **{(name, ALONE): values for name, values in (rankers | alone).items()},
+        **{(name, GATE): values for name, values in gates.items()},
         **{(name, RERANKED): values for name, values in reranked.items()},
     }
     for name, values in reranked.items():
         for other, against in rankers.items():
             entries[name, f"{RERANKED} - {other}"] = _difference(values, against)
+        if name == ONTOLOGY and MACRO in gates:
+            entries[name, f"{RERANKED} - {GATE}"] = _difference(values, gates[MACRO])
         if name != ONTOLOGY:
             difference = _difference(values, reranked[ONTOLOGY])
             entries[name, f"{RERANKED} - {ONTOLOGY} {RERANKED}"] = difference
+            entries[name, f"{RERANKED} - {GATE}"] = _difference(values, gates[name])
             entries[name, f"{RERANKED} - {ALONE}"] = _difference(values, alone[name])
     yield from _rows(evaluation, cases, entries)
 
@@ -72,21 +80,37 @@ def _measured(
     evaluation: Evaluation, path: str, cases: pl.DataFrame, *, pool: bool = False
 ) -> Values:
     """Metric → value of each case; with `pool` also whether the diagnosis is a candidate."""
-    ranks = cases.select("case_id").join(
-        artifacts.read(evaluation.corpus / f"{path}.parquet", GOLD_RANKS),
-        on="case_id",
-        how="left",
-        maintain_order="left",
+    values = _values(
+        evaluation, cases, artifacts.read(evaluation.corpus / f"{path}.parquet", GOLD_RANKS)
     )
-    places = [
+    if not pool:
+        del values[COVERAGE]
+    return values
+
+
+def _gate(evaluation: Evaluation, arm: str, cases: pl.DataFrame) -> Values:
+    """Metric → value of each case under the fusion gate, mean over its seeds."""
+    path = evaluation.corpus / evaluation.options["gate"] / f"{arm}.parquet"
+    ranks = artifacts.read(path, FUSED_RANKS).filter(pl.col("method") == GATE)
+    seeds = [
+        _values(evaluation, cases, one.select(GOLD_RANKS.names))
+        for _, one in ranks.group_by("seed", maintain_order=True)
+    ]
+    values = _mean(seeds)
+    del values[COVERAGE]
+    return values
+
+
+def _values(evaluation: Evaluation, cases: pl.DataFrame, places: pl.DataFrame) -> Values:
+    """Metric → value of each case, from `GOLD_RANKS`."""
+    ranks = cases.select("case_id").join(places, on="case_id", how="left", maintain_order="left")
+    rank, first, last = (
         ranks[name].fill_null(0).to_numpy().astype(np.int64)
         for name in ("rank", "tie_first", "tie_last")
-    ]
-    rank, first, last = places
+    )
     values = {f"recall@{k}": recall_at(k, rank, first, last, NATIVE) for k in evaluation.recall_at}
     values["mrr"] = reciprocal_rank(rank, first, last, NATIVE)
-    if pool:
-        values[COVERAGE] = (rank > 0).astype(float)
+    values[COVERAGE] = (rank > 0).astype(float)
     return values
 
 
