@@ -158,8 +158,11 @@ def load_reranker(folder: Path | str) -> Reranker:
         expected = evidence_columns(
             described["rankers"], described["p_values"], llm=described["llm"]
         )
-        digest = described["sha256"]
-        version = described["version"]
+        digest, version = described["sha256"], described["version"]
+        depth, fold_of = int(described["depth"]), dict(described["fold_of"])
+        models = [{name: model[name] for name in _MODEL_FIELDS} for model in described["models"]]
+        training, rankers = dict(described["training"]), tuple(described["rankers"])
+        cuts, tables = tensors["cuts"], tensors["tables"]
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise InputError(
             "a reranker cannot be read",
@@ -176,8 +179,8 @@ def load_reranker(folder: Path | str) -> Reranker:
             expected=digest,
             todo="delete the folder and run again",
         )
-    shape = (len(described["models"]), len(columns), LEVELS)
-    if version != VERSION or columns != expected or tensors["tables"].shape != shape:
+    shape = (len(models), len(columns), LEVELS)
+    if version != VERSION or columns != expected or tables.shape != shape:
         raise InputError(
             "a reranker was trained on other evidence than this version gathers",
             where=str(folder / "reranker.json"),
@@ -186,17 +189,8 @@ def load_reranker(folder: Path | str) -> Reranker:
             todo="train it again",
         )
     fitted = tuple(
-        Fitted(Shapes(columns, cuts, tables), **{name: model[name] for name in _MODEL_FIELDS})
-        for cuts, tables, model in zip(
-            tensors["cuts"], tensors["tables"], described["models"], strict=True
-        )
+        Fitted(Shapes(columns, *arrays), **model)
+        for *arrays, model in zip(cuts, tables, models, strict=True)
     )
-    return Reranker(
-        fitted,
-        tuple(described["rankers"]),
-        tuple(described["p_values"]),
-        described["depth"],
-        described["llm"],
-        dict(described["fold_of"]),
-        dict(described["training"]),
-    )
+    p_values = tuple(described["p_values"])
+    return Reranker(fitted, rankers, p_values, depth, described["llm"], fold_of, training)
