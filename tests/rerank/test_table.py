@@ -56,21 +56,21 @@ def test_values_by_hand(frame):
     assert {r["n"] for r in frame.iter_rows(named=True)} == {4}
     # Resnik's places after LOPO: 1, 5, 3, 4.
     assert found["resnik", "alone", "recall@1"] == 0.25
-    assert found["ontology", "reranked", "recall@1"] == 0.5
-    assert found["ontology", "reranked", "pool_coverage"] == 0.75
+    assert found["ontology-only", "reranked", "recall@1"] == 0.5
+    assert found["ontology-only", "reranked", "pool_coverage"] == 0.75
     assert found["a", "reranked", "recall@1"] == 0.75
     assert found["a", "alone", "recall@1"] == 0.25
     assert found["b", "alone", "recall@1"] == 0
     assert found["macro mean", "reranked", "recall@1"] == 0.5
     assert found["macro mean", "reranked", "pool_coverage"] == 0.875
-    assert found["a", "reranked - ontology reranked", "recall@1"] == 0.25
-    assert found["b", "reranked - ontology reranked", "recall@1"] == -0.25
+    assert found["a", "reranked - ontology-only", "recall@1"] == 0.25
+    assert found["b", "reranked - ontology-only", "recall@1"] == -0.25
     assert found["macro mean", "reranked - resnik", "recall@1"] == 0.25
     assert found["a", "gate", "recall@1"] == 0.375  # of 1/4 and 2/4
     assert found["b", "gate", "recall@1"] == 0.125
     assert found["macro mean", "reranked - gate", "recall@1"] == 0.25
-    assert found["ontology", "reranked - gate", "recall@1"] == 0.25
-    assert found["ontology", "reranked", "mrr"] == pytest.approx((1 + 1 + 1 / 4) / 4)
+    assert found["ontology-only", "reranked - gate", "recall@1"] == 0.25
+    assert found["ontology-only", "reranked", "mrr"] == pytest.approx((1 + 1 + 1 / 4) / 4)
 
 
 def test_intervals_hold_their_values(frame):
@@ -82,7 +82,7 @@ def test_the_section_shows_lists_and_differences(frame):
     (section,) = optional_sections({"reranker": frame}, "95 %")
     lists, differences = section.tables
     rows = [row for _, group in lists.groups for row in group]
-    assert ("Ontology alone", "Reranked", "0.5000") in {row[:3] for row in rows}
+    assert ("Ontology only", "Reranked", "0.5000") in {row[:3] for row in rows}
     rows = [row for _, group in differences.groups for row in group]
-    assert ("a", "Ontology alone, reranked", "+25.00") in {row[:3] for row in rows}
+    assert ("a", "Ontology only", "+25.00") in {row[:3] for row in rows}
     assert all(len(row) == len(differences.columns) for row in rows)

@@ -39,6 +39,7 @@ from rarefuse.report.parts import (
     tie_parts,
     value_text,
 )
+from rarefuse.report.reranker_section import reranker_section
 
 _CHANGES = (CHANGE, "uncapped - capped")
 
@@ -531,56 +532,6 @@ def _llm(table: pl.DataFrame, level: str) -> Section:
     )
 
 
-def _reranker(table: pl.DataFrame, level: str) -> Section:
-    known = cells(table)
-    shown = [m for m in metrics(table) if m in ("recall@1", "recall@10", "mrr", "pool_coverage")]
-    lists, differences = [], []
-    for variant in distinct(table, "variant"):
-        for system in distinct(table, "system"):
-            first = known.get((system, AFTER, variant, "all", "recall@1"))
-            if first is None:
-                continue
-            if " - " in variant:
-                other = variant.removeprefix("reranked - ")
-                text = {
-                    "alone": "Its list alone",
-                    "gate": "Fusion gate",
-                    "ontology reranked": "Ontology alone, reranked",
-                }.get(other, system_label(other))
-                row = (text, value_text(first, True), interval(first, True))
-                differences.append((system_label(system), *row))
-            else:
-                values = (known.get((system, AFTER, variant, "all", metric)) for metric in shown)
-                texts = (value_text(cell, False) for cell in values)
-                lists.append((system_label(system), capital(variant), *texts, interval(first)))
-    return Section(
-        "reranker",
-        "Evidence reranker",
-        "Evidence reranker",
-        "One additive scorer orders the union of several rankers' lists and a language model's "
-        "names. Each part of a score counts in its clinical direction only, and the parts add up "
-        "to it. Every case is scored by models that saw neither its publication nor an answer of "
-        "its language model's family. The row of the ontology has no language model at all: what "
-        "a model's row gains on it is the language model's merit, the rest is a better use of the "
-        "ontology. No reranker can exceed the share of diagnoses among the candidates.",
-        tables=(
-            Table(
-                f"After LOPO, all eligible cases. The {level} interval is that of Recall@1.",
-                ("System", "List", *map(metric_label, shown), INTERVAL),
-                (("", tuple(lists)),),
-                frozenset({1}),
-            ),
-            Table(
-                "Recall@1 of the reranked list less that of another, in points, with the interval "
-                "of the paired difference.",
-                ("Reranked", "Less", "Change", INTERVAL),
-                (("", tuple(differences)),),
-                frozenset({1}),
-            ),
-        ),
-    )
-
-
 SECTIONS: dict[str, Callable[[pl.DataFrame, str], Section]] = {
     "unchanged": _unchanged,
     "single_case": _single_case,
@@ -594,6 +545,6 @@ SECTIONS: dict[str, Callable[[pl.DataFrame, str], Section]] = {
     "null_models": _nulls,
     "llm": _llm,
     **FUSION_SECTIONS,
-    "reranker": _reranker,
+    "reranker": reranker_section,
 }
 """Table → builder of its section, in the page's order."""

@@ -15,6 +15,8 @@ from rarefuse.rankers.run import GOLD_RANKS
 from rarefuse.rerank.stage import ONTOLOGY
 
 RERANKED, ALONE, GATE, MACRO = "reranked", "alone", "gate", "macro mean"
+ONLY = "ontology-only"
+"""The ontology-only version; in the tables of fusion "ontology" is a ranker's list."""
 COVERAGE = "pool_coverage"
 """Share of cases whose diagnosis is among the candidates."""
 
@@ -36,8 +38,8 @@ def reranker_table(evaluation: Evaluation) -> Iterator[Row]:
     }
     arms = list(evaluation.options["llms"])
     reranked = {
-        name: _measured(evaluation, f"reranked/{name}/gold_ranks", cases, pool=True)
-        for name in (ONTOLOGY, *arms)
+        name: _measured(evaluation, f"reranked/{folder}/gold_ranks", cases, pool=True)
+        for name, folder in {ONLY: ONTOLOGY, **{arm: arm for arm in arms}}.items()
     }
     gates = {arm: _gate(evaluation, arm, cases) for arm in arms}
     alone = {arm: _measured(evaluation, f"llm/{arm}/gold_ranks", cases) for arm in arms}
@@ -54,11 +56,11 @@ def reranker_table(evaluation: Evaluation) -> Iterator[Row]:
     for name, values in reranked.items():
         for other, against in rankers.items():
             entries[name, f"{RERANKED} - {other}"] = _difference(values, against)
-        if name == ONTOLOGY and MACRO in gates:
+        if name == ONLY and MACRO in gates:
             entries[name, f"{RERANKED} - {GATE}"] = _difference(values, gates[MACRO])
-        if name != ONTOLOGY:
-            difference = _difference(values, reranked[ONTOLOGY])
-            entries[name, f"{RERANKED} - {ONTOLOGY} {RERANKED}"] = difference
+        if name != ONLY:
+            difference = _difference(values, reranked[ONLY])
+            entries[name, f"{RERANKED} - {ONLY}"] = difference
             entries[name, f"{RERANKED} - {GATE}"] = _difference(values, gates[name])
             entries[name, f"{RERANKED} - {ALONE}"] = _difference(values, alone[name])
     yield from _rows(evaluation, cases, entries)
