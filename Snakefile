@@ -17,6 +17,7 @@ include: "rules/stock.smk"
 include: "rules/llm.smk"
 include: "rules/naming.smk"
 include: "rules/fusion.smk"
+include: "rules/rerank.smk"
 include: "rules/provenance.smk"
 include: "rules/report.smk"
 

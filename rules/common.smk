@@ -37,6 +37,8 @@ wildcard_constraints:
     suite="|".join(SUITES),
     method=r"[a-z-]+",
     table=r"\w+",
+    target=r"[A-Za-z0-9_-][A-Za-z0-9._-]*",
+    reranker=r"[A-Za-z0-9-]+",
     publication=r"PMID_\d+",
 
 

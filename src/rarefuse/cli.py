@@ -225,6 +225,27 @@ def _stock(a: Arguments) -> None:
     )
 
 
+def _train_reranker(a: Arguments) -> None:
+    from rarefuse.rerank.stage import train_stage
+
+    train_stage(
+        knowledge=a.knowledge, corpus=a.corpus, arms=a.arm, options=a.options, output=a.output
+    )
+
+
+def _rerank(a: Arguments) -> None:
+    from rarefuse.rerank.stage import rerank_stage
+
+    rerank_stage(
+        knowledge=a.knowledge,
+        corpus=a.corpus,
+        target=a.target,
+        model=a.model,
+        n_places=a.places,
+        output=a.output,
+    )
+
+
 def _deletions(a: Arguments) -> None:
     from rarefuse.provenance.matching import deletions_stage
 
@@ -700,6 +721,34 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
             **_RANKER,
             "--depth": {"type": int, "default": 100, "help": "places to keep"},
             **_FROM_SOURCE,
+        },
+    ),
+    "train-reranker": (
+        _train_reranker,
+        "train an evidence reranker",
+        {
+            **_needed(knowledge="folder", corpus="folder", output="folder to write into"),
+            "--arm": {
+                "type": str,
+                "action": "append",
+                "default": [],
+                "help": "language model that trains; none for the ontology alone",
+            },
+            "--options": _OPTIONS,
+        },
+    ),
+    "rerank": (
+        _rerank,
+        "rerank a corpus out of fold",
+        {
+            "target": {"type": str, "help": "language model, or 'ontology'"},
+            **_needed(
+                knowledge="folder",
+                corpus="folder",
+                model="folder of a trained reranker",
+                output="folder to write into",
+            ),
+            "--places": {"type": int, "default": 20, "help": "places to keep"},
         },
     ),
     "deletions": (

@@ -50,6 +50,7 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
         ("null_models.rankers", filled["null_models"]["rankers"]),
         ("matched_deletion.rankers", filled["matched_deletion"]["rankers"]),
         *(("stock_comparison.pairs", pair) for pair in filled["stock_comparison"]["pairs"]),
+        ("reranker.rankers", filled["reranker"]["rankers"]),
     ):
         for name in names:
             _refer(place, name, filled["rankers"], "rankers")
@@ -59,6 +60,8 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     for name in filled["evaluation"]["llms"]:
         _refer("evaluation.llms", name, filled["llms"], "llms")
     _check_reviews(filled["mapping_audit"]["reviews"])
+    for name in filled["reranker"]["test_only"]:
+        _refer("reranker.test_only", name, filled["llms"], "llms")
     for name, corpus in filled["corpora"].items():
         if ("source" in corpus) == ("path" in corpus):
             raise InputError(

@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,11 @@ DELETION_CONDITIONS = ("source_deletion", "matched_deletion")
 def as_json(value: Any) -> str:
     """Compact JSON with sorted keys: the same slice of the config is the same text."""
     return json.dumps(value, sort_keys=True)
+
+
+def _slug(name: str) -> str:
+    """Letters, digits and hyphens of a name, for a folder."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
 
 
 @dataclass(frozen=True)
@@ -288,6 +294,73 @@ class Run:
         return FusionPlan(self.config, self.results)
 
     @property
+    def reranked(self) -> list[str]:
+        """What is reranked: the ontology alone, and every language model in the report."""
+        return ["ontology", *self.arms]
+
+    @property
+    def reranker_arms(self) -> list[str]:
+        """Language models that a reranker may learn from."""
+        test_only = self.config["reranker"]["test_only"]
+        return [arm for arm in self.arms if arm not in test_only]
+
+    def reranker_of(self, target: str) -> str:
+        """Name of the reranker for a target: never one that learned from the target's family.
+
+        All targets without a relative among the models that train share one, so that a language
+        model that is added for testing alone is reranked by what is there already.
+        """
+        if target == "ontology":
+            return target
+        family = self.config["llms"][target]["family"]
+        if any(self.config["llms"][arm]["family"] == family for arm in self.reranker_arms):
+            return f"without-{_slug(family)}"
+        return "all"
+
+    def reranker_trains_on(self, name: str) -> list[str]:
+        """Language models that a reranker learns from; none for the ontology alone.
+
+        Raises
+        ------
+        InputError
+            If the family hold-out leaves none.
+        """
+        if name == "ontology":
+            return []
+        arms = [
+            arm
+            for arm in self.reranker_arms
+            if name != f"without-{_slug(self.config['llms'][arm]['family'])}"
+        ]
+        if not arms:
+            raise InputError(
+                "the family hold-out leaves the reranker no language model to learn from",
+                where="config, evaluation.llms and reranker.test_only",
+                found=", ".join(self.arms) or "no language model",
+                expected="language models of at least two families that may train",
+                todo="add a model of another family, or ask for the target 'ontology' alone",
+            )
+        return arms
+
+    @property
+    def reranker_gate(self) -> str:
+        """Folder of the fusion gate's gold ranks, which the reranker is compared with."""
+        return f"fused_ranks/{self.config['fusion']['ranker']}/lopo/gate"
+
+    def reranker_options(self) -> str:
+        """Slice of the configuration that training a reranker depends on."""
+        settings = self.config["reranker"]
+        return as_json({k: v for k, v in settings.items() if k not in ("test_only", "places")})
+
+    def reranker_inputs(self, corpus: str, arms: Sequence[str]) -> list[str]:
+        """Lists that a reranker joins."""
+        folder = f"{self.results}/{corpus}"
+        return [
+            *(f"{folder}/rankings/{r}/lopo.parquet" for r in self.config["reranker"]["rankers"]),
+            *(f"{folder}/llm/{arm}/ranking.parquet" for arm in arms if arm != "ontology"),
+        ]
+
+    @property
     def tables(self) -> list[str]:
         """Tables of the report."""
         llm = ["llm"] * bool(self.arms)
@@ -332,6 +405,16 @@ class Run:
                 *lexicon,
                 *reviews * (table == "mapping_audit"),
                 *self.arm_artifacts(corpus, ("completions", "names", "mapping", "ranking")),
+            ]
+        if table == "reranker":
+            return [
+                *(f"{folder}/reranked/{name}/gold_ranks.parquet" for name in self.reranked),
+                *(f"{folder}/llm/{arm}/gold_ranks.parquet" for arm in self.arms),
+                *(f"{folder}/{self.reranker_gate}/{arm}.parquet" for arm in self.arms),
+                *(
+                    f"{folder}/gold_ranks/{ranker}/lopo.parquet"
+                    for ranker in self.config["reranker"]["rankers"]
+                ),
             ]
         kinds = ["gold_ranks"]
         if table in ("ties", "unchanged", "stock_comparison"):
@@ -412,6 +495,13 @@ class Run:
             options["options"]["audit"] = self.config["mapping_audit"]
         if table in fusion_plan.TABLES:
             options["options"] = self.fusion.table_options(table)
+        if table == "reranker":
+            options["rankers"] = list(self.config["reranker"]["rankers"])
+            options["options"] = {
+                "llms": self.arms,
+                "macro": self.reranker_arms,
+                "gate": self.reranker_gate,
+            }
         if table == "cross_corpus":
             settings = self.config["cross_corpus"]
             options["options"] = {

@@ -22,6 +22,7 @@ TABLES = {
     "stock_comparison": ("rarefuse.provenance.stock", "stock_table"),
     "llm_arms": ("rarefuse.naming.tables", "llm_arms_table"),
     "naming_rules": ("rarefuse.naming.tables", "naming_rules_table"),
+    "reranker": ("rarefuse.rerank.table", "reranker_table"),
     "mapping_audit": ("rarefuse.naming.tables", "mapping_audit_table"),
     "fusion": ("rarefuse.fusion.tables", "fusion_table"),
     "rank_fusion": ("rarefuse.fusion.tables", "rank_fusion_table"),

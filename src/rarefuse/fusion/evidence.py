@@ -125,6 +125,26 @@ def make_protocol(knowledge: Knowledge, queries: Queries, removed: pl.DataFrame 
     )
 
 
+def pair_columns(
+    protocol: Protocol, query: NDArray[np.int64], disease: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Find the profile that the protocol leaves each pair's disease: rows of its columns.
+
+    Parameters
+    ----------
+    query, disease : ndarray, shape (P,)
+        As in `pair_evidence`.
+    """
+    n_candidates = len(protocol.knowledge.disease_ids)
+    slot = np.where(disease < 0, n_candidates, disease).astype(np.int64)
+    if len(protocol.keys):
+        wanted = protocol.group[query] * n_candidates + disease
+        place = np.minimum(np.searchsorted(protocol.keys, wanted), len(protocol.keys) - 1)
+        rebuilt = (disease >= 0) & (protocol.keys[place] == wanted)
+        slot[rebuilt] = n_candidates + 1 + place[rebuilt]
+    return slot
+
+
 def pair_evidence(
     protocol: Protocol,
     query: NDArray[np.int64],
@@ -144,13 +164,7 @@ def pair_evidence(
         Least frequency of an observed term.
     """
     knowledge, queries = protocol.knowledge, protocol.queries
-    n_candidates = len(knowledge.disease_ids)
-    slot = np.where(disease < 0, n_candidates, disease).astype(np.int64)
-    if len(protocol.keys):
-        wanted = protocol.group[query] * n_candidates + disease
-        place = np.minimum(np.searchsorted(protocol.keys, wanted), len(protocol.keys) - 1)
-        rebuilt = (disease >= 0) & (protocol.keys[place] == wanted)
-        slot[rebuilt] = n_candidates + 1 + place[rebuilt]
+    slot = pair_columns(protocol, query, disease)
     order = np.argsort(slot, kind="stable")
     columns, begins = np.unique(slot[order], return_index=True)
 

@@ -45,6 +45,8 @@ SYSTEMS = {
     "without-support": "Gate without ontology support",
     "without-cross": "Gate without cross-list features",
     "support-and-cross": "Gate with support and cross-list alone",
+    "ontology-only": "Ontology only",
+    "macro mean": "Macro mean over language models",
 }
 PROTOCOLS = {
     BEFORE: "Before\u00a0LOPO",
@@ -85,6 +87,7 @@ METRICS = {
     "entirely_exclusive_share": "Cases whose diagnosis has a profile that is entirely exclusive",
     "query_terms_covered_mean": "Observed terms that are source-exclusive annotations of the "
     "diagnosis, mean share",
+    "pool_coverage": "Diagnosis among the candidates",
     "rank1_tied_share": "First place tied",
     "rank1_tie_mean": "Mean size of the first tie block",
     "rank1_tie_max": "Largest first tie block",

@@ -39,6 +39,7 @@ from rarefuse.report.parts import (
     tie_parts,
     value_text,
 )
+from rarefuse.report.reranker_section import reranker_section
 
 _CHANGES = (CHANGE, "uncapped - capped")
 
@@ -544,5 +545,6 @@ SECTIONS: dict[str, Callable[[pl.DataFrame, str], Section]] = {
     "null_models": _nulls,
     "llm": _llm,
     **FUSION_SECTIONS,
+    "reranker": reranker_section,
 }
 """Table → builder of its section, in the page's order."""

@@ -1,0 +1,1 @@
+"""The evidence reranker: one additive scorer a candidate, whose contributions have names."""

@@ -1,0 +1,73 @@
+"""Which reranker serves which language model, and what each learns from."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rarefuse.errors import InputError
+from rarefuse.workflow import configured_run
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+
+
+@pytest.fixture
+def config(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    arm = {"backend": "openai", "model": "m", "base_url": "http://localhost:1/v1"}
+    families = {"x": "Alpha 1", "y": "Alpha 1", "z": "beta", "late": "gamma"}
+    config["llms"] = {name: {**arm, "family": family} for name, family in families.items()}
+    config["evaluation"]["llms"] = list(families)
+    config["reranker"]["test_only"] = ["late"]
+    config["fusion"]["test_only"] = ["late"]
+    return config
+
+
+def test_a_family_is_left_out_whole(config):
+    run = configured_run(config, SCHEMA)
+    assert run.reranked == ["ontology", "x", "y", "z", "late"]
+    assert run.reranker_of("x") == run.reranker_of("y") == "without-Alpha-1"
+    assert run.reranker_trains_on("without-Alpha-1") == ["z"]
+    assert run.reranker_trains_on(run.reranker_of("z")) == ["x", "y"]
+    assert run.reranker_trains_on("ontology") == []
+
+
+def test_a_model_for_testing_alone_trains_nothing(config):
+    run = configured_run(config, SCHEMA)
+    assert run.reranker_of("late") == "all"
+    assert run.reranker_trains_on("all") == ["x", "y", "z"]
+
+
+def test_a_stricter_family_is_one_change(config):
+    config["llms"]["z"]["family"] = "Alpha 1"
+    run = configured_run(config, SCHEMA)
+    with pytest.raises(InputError, match="leaves the reranker no language model"):
+        run.reranker_trains_on(run.reranker_of("x"))
+
+
+def test_training_depends_on_what_it_uses_alone(config):
+    before = configured_run(config, SCHEMA).reranker_options()
+    config["reranker"] = {**config["reranker"], "places": 7, "test_only": []}
+    assert configured_run(config, SCHEMA).reranker_options() == before
+    assert set(json.loads(before)) == {
+        "rankers", "depth", "folds", "validation_share", "seeds", "penalties", "iterations",
+        "training_depth", "monotone",
+    }  # fmt: skip
+
+
+def test_unknown_names_are_refused(config):
+    config["reranker"]["test_only"] = ["nobody"]
+    with pytest.raises(InputError, match="under 'llms:'"):
+        configured_run(config, SCHEMA)
+
+
+def test_the_table_reads_every_target(config):
+    run = configured_run(config, SCHEMA)
+    inputs = run.table_inputs("pheval-2024", "reranker")
+    for name in run.reranked:
+        assert f"results/pheval-2024/reranked/{name}/gold_ranks.parquet" in inputs
+    assert "results/pheval-2024/fused_ranks/phenomizer/lopo/gate/x.parquet" in inputs
+    assert "results/pheval-2024/gold_ranks/lirical/lopo.parquet" in inputs
