@@ -24,7 +24,7 @@ endif
 llm: $(INSTALLED_LLM)
 
 test: $(INSTALLED_DEV)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: $(INSTALLED_DEV)
 	$(BIN)/ruff format --check .

@@ -44,6 +44,16 @@ def data():
     return folder
 
 
+def pytest_collection_modifyitems(items):
+    """Let two processes share the work: a file stays in one, and so does all that runs workflows.
+
+    Those share a project folder, so that their kernels are compiled once.
+    """
+    for item in items:
+        folder = item.path.parent.name
+        item.add_marker(pytest.mark.xdist_group(folder if folder == "e2e" else str(item.path)))
+
+
 @pytest.fixture(scope="session")
 def tiny():
     return TINY
