@@ -14,6 +14,7 @@ training stopped. Diagnoses say which rows can train and what to aim at; those o
 are never read.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -82,7 +83,10 @@ def profile_folds(
     strata = np.unique(np.asarray(diagnoses, dtype=str), return_inverse=True)[1]
     random = int(seeds.generator(seed, "fusion", "profiles").integers(1 << 31))
     splitter = StratifiedGroupKFold(n_splits=n_folds, shuffle=True, random_state=random)
-    tests = [test for _, test in splitter.split(groups, strata, groups)]
+    with warnings.catch_warnings():
+        # Diagnoses with fewer cases than folds are usual here; they cannot be in every fold.
+        warnings.filterwarnings("ignore", "The least populated class")
+        tests = [test for _, test in splitter.split(groups, strata, groups)]
     folds = []
     for i, test in enumerate(tests):
         stops = tests[(i + 1) % n_folds]
