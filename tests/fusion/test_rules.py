@@ -98,10 +98,13 @@ def test_rules_score_as_ranx_does(pairs, union_of, data):
 def test_the_fixed_weight_is_the_best_on_labelled_rows(union_of):
     # The LLM is right in two rows of three: weights below 1/2; the nearest to it wins.
     union = union_of([[0, 1]] * 3, [[2], [3], [4]])
-    gold = union.places(np.array([2, 3, 0], np.int32))
-    weight = rules.best_fixed_weight(union, gold)
-    assert weight == pytest.approx(0.49)
-    assert rules.best_fixed_weight(union, union.places(np.zeros(3, np.int32))) == 0.5
+
+    def weight(*diagnoses):
+        gold = union.places(np.array(diagnoses, np.int32))
+        return rules.best_fixed_weight(rules.right_by_weight(union, gold))
+
+    assert weight(2, 3, 0) == pytest.approx(0.49)
+    assert weight(0, 0, 0) == 0.5
 
 
 def test_ties_of_a_rule_are_blocks(union_of):

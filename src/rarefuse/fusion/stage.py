@@ -292,15 +292,14 @@ def rule_scores(
     plan = plan_fits(data, arms, {**options, "seeds": options["seeds"][:1]})
     probfuse, bayes = np.zeros(union.disease.shape), np.zeros(union.disease.shape)
     fixed = np.full(n, np.nan)
+    right = rules.right_by_weight(weighted.union, weighted.gold)
     for fold, fit in zip(data.folds, plan, strict=True):
         trained = rules.train_rules(rows.union.rows(fit.train), rows.gold[fit.train])
         part = union.rows(fold.test)
         probfuse[fold.test] = rules.probfuse_scores(part, trained.shares)
         bayes[fold.test] = rules.bayes_scores(part, trained.ratios)
         labelled = np.concatenate([fold.train, fold.validation])
-        fixed[fold.test] = rules.best_fixed_weight(
-            weighted.union.rows(labelled), weighted.gold[labelled]
-        )
+        fixed[fold.test] = rules.best_fixed_weight(right[:, labelled])
     yield "probfuse", probfuse, None
     yield "bayes-fuse", bayes, None
     yield "fixed-weight", fused_score(weighted.union, fixed, 1.0 - fixed), fixed

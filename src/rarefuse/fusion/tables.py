@@ -18,6 +18,7 @@ from rarefuse.annotations.lopo import REMOVED
 from rarefuse.annotations.relations import RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.evaluation.base import Evaluation, Row
+from rarefuse.evaluation.bootstrap import ClusterBootstrap
 from rarefuse.evaluation.metrics import NATIVE, TIE_POLICIES, recall_at, reciprocal_rank
 from rarefuse.fusion.stage import FUSED_RANKS
 
@@ -70,6 +71,11 @@ class Study:
         cases = self.evaluation.eligible()
         return cases if self.subset == "all" else cases.filter(pl.col("split") == self.subset)
 
+    @cached_property
+    def resamples(self) -> ClusterBootstrap:
+        """Resamples of the evaluated cases."""
+        return self.evaluation.bootstrap(self.cases, self.subset)
+
     def ranks(self, component: str, protocol: str, suite: str, arm: str) -> dict[str, Ranks]:
         """Method → ranks of an arm."""
         key = component, protocol, suite, arm
@@ -108,11 +114,12 @@ class Study:
         subset: str | None = None,
     ) -> Iterator[Row]:
         """Rows of (system, protocol, variant, metric, values of shape (S, N))."""
-        cases = self.cases if cases is None else cases
-        subset = subset or self.subset
-        if not values or cases.is_empty():
+        if not values:
             return
-        bootstrap = self.evaluation.bootstrap(cases, subset)
+        if cases is None or subset is None:
+            cases, subset, bootstrap = self.cases, self.subset, self.resamples
+        else:
+            bootstrap = self.evaluation.bootstrap(cases, subset)
         means = np.stack([v.mean(axis=0) for *_, v in values])
         for (system, protocol, variant, metric, v), e in zip(
             values, bootstrap.estimates(means), strict=True
@@ -133,9 +140,8 @@ class Study:
         subset: str | None = None,
     ) -> Row:
         """Row of a share: the sum of `part` over that of `whole`, both of shape (S, N)."""
-        bootstrap = self.evaluation.bootstrap(self.cases, self.subset)
         a, b = (x.mean(axis=0) for x in (part, whole))
-        sums = bootstrap.resampled_means(np.stack([a, b]))
+        sums = self.resamples.resampled_means(np.stack([a, b]))
         value, low, high = None, None, None
         if b.sum() > 0:
             value = float(a.sum() / b.sum())
