@@ -65,8 +65,24 @@ def test_answers_as_text(tmp_path, cases):
         {"case": ["one", "two"], "answer": ["1. A\n2. B (OMIM:7)\n", "I cannot say."]}
     ).write_ndjson(path)
     status, names, _ = read(path, cases, {"case": "case", "text": "answer"})
-    assert status == {"one": "ok", "two": "empty", "three": "not asked"}
+    assert status == {"one": "ok", "two": "refused", "three": "not asked"}
     assert names == [("one", 1, "A", None), ("one", 2, "B", "OMIM:7")]
+
+
+def test_what_a_text_is_follows_the_rules_of_asked_arms(tmp_path, cases):
+    """White space is empty; a text without a name is an answer like any other."""
+    path = tmp_path / "answers.jsonl"
+    texts = [None, " \n", "<think>Hm.</think>nothing of the form"]
+    pl.DataFrame({"case": RECORDS, "answer": texts}).write_ndjson(path)
+    columns = {"case": "case", "text": "answer"}
+    status, names, _ = read(path, cases, columns)
+    assert status == {"one": "empty", "two": "empty", "three": "ok"}
+    assert names == []
+    kept = read_recorded(path, cases, columns)[0]
+    record = dict(cases.select("case_id", "record").iter_rows())
+    by_record = {record[c]: rest for c, *rest in kept.select(
+        "case_id", "text", "reasoning").iter_rows()}  # fmt: skip
+    assert by_record == {r: [text, r == "three"] for r, text in zip(RECORDS, texts, strict=True)}
 
 
 def test_ids_and_a_table_of_keys(tmp_path, cases):

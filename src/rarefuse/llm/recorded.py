@@ -15,8 +15,9 @@ from rarefuse.artifacts import Column, Schema
 from rarefuse.corpus.cases import CASES
 from rarefuse.errors import InputError
 from rarefuse.llm.answers import COMPLETIONS, EMPTY, NAMES, NOT_ASKED, OK
+from rarefuse.llm.ask import completions as completions_of
+from rarefuse.llm.backends.base import Answer
 from rarefuse.llm.names import names_of
-from rarefuse.llm.parser import without_reasoning
 
 UNKNOWN_CASE = "case that is not in the corpus"
 REPEATED = "same case, rank and name again"
@@ -112,7 +113,8 @@ def read_recorded(
     -------
     completions, names, problems : polars.DataFrame
         `COMPLETIONS` with every case of the corpus: a case without a row was not asked, one whose
-        rows name nothing is empty; `NAMES`; and `PROBLEMS`.
+        rows name nothing is empty, and a text is what `rarefuse.llm.ask.status_of` says of it;
+        `NAMES`; and `PROBLEMS`.
 
     Raises
     ------
@@ -141,10 +143,11 @@ def read_recorded(
             expected=f"keys such as {cases['record'].head(1).to_list()}",
             todo="correct the arm's 'case_pattern' or 'keys' in the config",
         )
+    texts: dict[str, str | None] | None = None
     if "text" in columns:
         names, texts = _parsed(rows, problems)
     else:
-        names, texts = _named(rows, problems), {}
+        names = _named(rows, problems)
     return (
         _completions(cases, rows["case_id"].to_list(), names["case_id"].to_list(), texts),
         names,
@@ -206,13 +209,12 @@ def _identities(cases: pl.DataFrame, keys: pl.DataFrame | None) -> pl.DataFrame:
 
 def _parsed(
     rows: pl.DataFrame, problems: dict[str, tuple[int, str]]
-) -> tuple[pl.DataFrame, dict[str, str]]:
+) -> tuple[pl.DataFrame, dict[str, str | None]]:
     """Names in answers kept as text; a case's first answer counts."""
     first = rows.unique("case_id", keep="first", maintain_order=True)
     twice = rows.filter(pl.col("case_id").is_duplicated() & ~pl.col("case_id").is_first_distinct())
     _count(problems, REPEATED, twice["case"])
-    texts = {case: text for case, text in first.select("case_id", "text").iter_rows() if text}
-    return names_of(first), texts
+    return names_of(first), dict(first.select("case_id", "text").iter_rows())
 
 
 def _named(rows: pl.DataFrame, problems: dict[str, tuple[int, str]]) -> pl.DataFrame:
@@ -269,15 +271,21 @@ def curie(text: str) -> str:
 
 
 def _completions(
-    cases: pl.DataFrame, asked: Iterable[str], named: Iterable[str], texts: Mapping[str, str]
+    cases: pl.DataFrame,
+    asked: Iterable[str],
+    named: Iterable[str],
+    texts: Mapping[str, str | None] | None,
 ) -> pl.DataFrame:
+    """`COMPLETIONS`; what a text is, the rules of asked arms say."""
+    if texts is not None:
+        return completions_of(
+            cases["case_id"].to_list(), {case: Answer(case, text) for case, text in texts.items()}
+        )
     asked, named = set(asked), set(named)
     rows = []
     for case in sorted(cases["case_id"]):
         status = OK if case in named else EMPTY if case in asked else NOT_ASKED
-        text = texts.get(case)
-        marked = text is not None and without_reasoning(text)[1]
-        rows.append((case, status, None, None, marked, text, None, None))
+        rows.append((case, status, None, None, False, None, None, None))
     return pl.DataFrame(rows, schema=COMPLETIONS.dtypes, orient="row")
 
 
