@@ -33,6 +33,9 @@ CANDIDATES = {
     "OMIM:202700": "Neutropenia, severe congenital, 1, autosomal dominant",
     "OMIM:610738": "Neutropenia, severe congenital 3, autosomal recessive",
     "OMIM:211750": "C syndrome",
+    "OMIM:601152": "Hereditary motor and sensory neuropathy VIA",
+    "OMIM:310300": "Emery-Dreifuss muscular dystrophy 1, X-linked",
+    "OMIM:181350": "Emery-Dreifuss muscular dystrophy 2, autosomal dominant",
 }
 
 MONDO = [
@@ -65,6 +68,12 @@ MONDO = [
     DiseaseClass("MONDO:22", "other lupus", ["twofold disease"], {"OMIM:277900"}),
     DiseaseClass("MONDO:23", "atrial septal defect", ["ASD"], series={"OMIM:108800"}),
     DiseaseClass("MONDO:24", "severe congenital neutropenia", [], series={"OMIM:202700"}),
+    DiseaseClass("MONDO:26", "CMT2A1 disease", ["CMT 2A"], {"OMIM:118210"}),
+    DiseaseClass("MONDO:27", "hereditary motor and sensory neuropathy 6A", ["CMT6"],
+        {"OMIM:601152"}),
+    DiseaseClass("MONDO:28", "Emery-Dreifuss muscular dystrophy 1x", ["EDMD1"], {"OMIM:310300"}),
+    DiseaseClass("MONDO:29", "Emery-Dreifuss muscular dystrophy 2", ["LGMD1B"], {"OMIM:181350"}),
+    DiseaseClass("MONDO:30", "Emery-Dreifuss muscular dystrophy", [], series={"OMIM:310300"}),
     DiseaseClass("MONDO:25", "Kostmann syndrome", [], {"OMIM:610738"}),
 ]  # fmt: skip
 

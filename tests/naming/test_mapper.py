@@ -11,6 +11,7 @@ from rarefuse.naming.mapper import (
     EXACT,
     EXTENDED,
     GROUP,
+    INHERITANCE,
     OUTSIDE,
     RULES,
     SUBTYPE,
@@ -42,6 +43,15 @@ FORMS = LEXICON_FRAME.filter(pl.col("candidate"))
         ("Hurler disease", "OMIM:607014", "noun"),
         ("Tuberous sclerosis complex (TSC)", "OMIM:191100", "outside parentheses"),
         ("Spinocerebellar ataxia type 3 (SCA3)", "OMIM:109150", "outside parentheses"),
+        ("Severe congenital neutropenia (autosomal dominant)", "OMIM:202700",
+         "outside parentheses"),
+        ("Emery-Dreifuss muscular dystrophy (X-linked recessive)", "OMIM:310300",
+         "outside parentheses"),
+        ("CMT2A2A", "OMIM:609260", "exact"),
+        # An X behind the number says only that the type is X-linked.
+        ("EDMD1", "OMIM:310300", "exact"),
+        # The number of another series is no contradiction.
+        ("LGMD1B", "OMIM:181350", "exact"),
         ("Mucopolysaccharidosis type I (Hurler syndrome)", "OMIM:607014", "inside parentheses"),
         ("SHANK disorder (Phelan-McDermid syndrome)", "OMIM:606232", "inside parentheses"),
         ("Severe congenital neutropenia (Kostmann syndrome)", "OMIM:610738", "inside parentheses"),
@@ -70,6 +80,11 @@ def test_names_that_have_a_match(name, disease, rule):
         ("Noonan syndrome (SHOC2)", SUBTYPE),
         ("Spinocerebellar ataxia (SCA3)", SUBTYPE),
         ("Ehlers-Danlos syndrome (hypermobile type)", SUBTYPE),
+        ("Noonan syndrome (autosomal recessive)", INHERITANCE),
+        ("Emery-Dreifuss muscular dystrophy (autosomal recessive)", INHERITANCE),
+        # An acronym whose number the label extends, 6A; 2A is a synonym of 2A1.
+        ("CMT6", SUBTYPE),
+        ("CMT 2A", SUBTYPE),
         # Only the case of its letters tells type I, i from type II.
         ("Congenital disorder of glycosylation, type II", SUBTYPE),
         ("mucopolysaccharidosis type 1", GROUP),

@@ -5,6 +5,8 @@ from rarefuse.naming.normalise import (
     acronym_number,
     designators,
     fold,
+    inheritance,
+    is_extended,
     is_subtype,
     mixed_numerals,
     names_a_type,
@@ -38,6 +40,7 @@ def test_fold(name, folded):
         ("a disease of the eye", ()),
         ("brachydactyly type A syndrome", ("a",)),
         ("X-linked ichthyosis", ("x",)),
+        ("muscular dystrophy 1, X-linked", ("1", "x")),
         ("spinocerebellar ataxia (SCA3)", ("sca3",)),
         ("civic livid mild", ()),
     ],
@@ -56,6 +59,28 @@ def test_acronyms():
     assert acronym_number("sca3", words) == "3"
     assert acronym_number("stxbp1", words) == "stxbp1"  # no "a", whatever its other letters
     assert acronym_number("3", words) == "3"
+
+
+@pytest.mark.parametrize(
+    ("acronym", "numbers", "extended"),
+    [
+        ("cmt2a", {"2a1"}, True),
+        ("cmt6", {"6a"}, True),
+        ("cmt6", {"6", "6a"}, False),
+        ("cmt1", {"11", "12a"}, False),
+        ("edmd1", {"1x"}, False),
+        ("lgmd1b", {"2"}, False),
+        ("ataxia", {"1a"}, False),
+    ],
+)
+def test_numbers_that_extend_an_acronym(acronym, numbers, extended):
+    assert is_extended(acronym, numbers) == extended
+
+
+def test_modes_of_inheritance():
+    assert inheritance(["autosomal", "recessive", "or", "dominant"]) == {"recessive", "dominant"}
+    assert inheritance(["x", "linked", "recessive"]) == {"linked"}
+    assert not inheritance(["hereditary", "disease"])
 
 
 def test_types_stated_by_case_or_word():

@@ -4,7 +4,7 @@
 names, Mondo names and Mondo synonyms. `extended` goes on with the rules of
 `rarefuse.naming.normalise.LADDER` and `rarefuse.naming.rewrite.REWRITES`, with Orphanet's names and
 with the names of phenotypic series. At both levels the subtype guard refuses a match that changes
-a subtype number or letter that the name states.
+a subtype number or letter that the name states, or a mode of inheritance that cut-off text states.
 """
 
 from collections import defaultdict
@@ -21,6 +21,8 @@ from rarefuse.naming.normalise import (
     comparable_head,
     designators,
     fold,
+    inheritance,
+    is_extended,
     is_subtype,
     mixed_numerals,
     names_a_type,
@@ -39,7 +41,8 @@ AMBIGUOUS = "names several candidates"
 GROUP = "names a group of diseases without an OMIM id"
 OUTSIDE = "names a disease outside the candidates"
 SUBTYPE = "the match would change the subtype"
-REASONS = (SUBTYPE, AMBIGUOUS, OUTSIDE, GROUP, UNKNOWN, TOO_LONG, EMPTY)
+INHERITANCE = "the match would change the mode of inheritance"
+REASONS = (SUBTYPE, INHERITANCE, AMBIGUOUS, OUTSIDE, GROUP, UNKNOWN, TOO_LONG, EMPTY)
 
 RULES = (SERIES, ORPHANET, *LADDER, *REWRITES)
 """Everything that `extended` adds to `exact`, in the order in which it is tried."""
@@ -110,14 +113,17 @@ class Mapper:
         )
         self._stated: defaultdict[str, set[str]] = defaultdict(set)
         self._vocabulary: defaultdict[str, set[str]] = defaultdict(set)
+        self._modes: defaultdict[str, set[str]] = defaultdict(set)
         for folded, rows in self._rows.items():
             words = folded.split()
             stated = designators(words)
+            modes = inheritance(words)
             label = (comparable_head(words), stated)
             for row in rows:
                 if row.candidate and row.disease is not None:
                     self._stated[row.disease].update(stated)
                     self._vocabulary[row.disease].update(label[0])
+                    self._modes[row.disease].update(modes)
                     if stated and SOURCES[row.source] in LABELS:
                         self._labels[row.disease].append(label)
             for step, change in zip(self._steps, self._ladder.values(), strict=True):
@@ -236,10 +242,14 @@ class Mapper:
             stated != designators(fold(found.form).split())
             or not mixed_numerals(found.form) <= mixed_numerals(written)
             or self._contradicts(found.disease_id, words, stated)
+            or self._says_less(found.disease_id, words)
             or not all(self._known(found.disease_id, d, words) for d in designators(rest))
             or (names_a_type(rest) and not comparable_head(rest) <= known)
         ):
             return found._replace(disease_id=None, reason=SUBTYPE)
+        modes = inheritance(rest)
+        if modes and modes.isdisjoint(self._modes[found.disease_id]):
+            return found._replace(disease_id=None, reason=INHERITANCE)
         return found._replace(rule=rule)
 
     def _known(self, disease: str, designator: str, words: Sequence[str]) -> bool:
@@ -271,6 +281,20 @@ class Mapper:
             if label and (label <= name or name <= label)
         ]
         return bool(alike) and not any(explicit.issubset(other) for other in alike)
+
+    def _says_less(self, disease: str, words: Sequence[str]) -> bool:
+        """Whether a name is an acronym whose number a label of the disease extends.
+
+        ``CMT2A`` is neither 2A1 nor 2A2A. Another number is no contradiction: ``LGMD1B`` counts
+        other diseases than the label, "Emery-Dreifuss muscular dystrophy 2".
+        """
+        if len(words) > 2 or len(words[0]) > _ACRONYM_LENGTH:
+            return False
+        numbers = {d for _, other in self._labels.get(disease, []) for d in other}
+        return is_extended("".join(words), numbers)
+
+
+_ACRONYM_LENGTH = 7
 
 
 def _rank(match: Match) -> int:

@@ -7,7 +7,7 @@ step at which a name meets a form names the rule that was needed.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
 Words = list[str]
@@ -78,8 +78,9 @@ def is_designator(word: str) -> bool:
 def designators(words: Sequence[str]) -> tuple[str, ...]:
     """Subtype numbers and letters of a folded name, Roman numerals in Arabic spelling, sorted.
 
-    A letter that stands apart from its number belongs to it: ``3 a`` is ``3a``. The article "a" is
-    none: the letter counts at the end, after "type" and after a number.
+    A letter that stands apart from its number belongs to it: ``3 a`` is ``3a``, but not the X of
+    "3, X-linked". The article "a" is none: the letter counts at the end, after "type" and after a
+    number.
     """
     found: Words = []
     previous = -2
@@ -87,7 +88,9 @@ def designators(words: Sequence[str]) -> tuple[str, ...]:
         if (word.isalpha() and len(word) > 5) or not is_designator(word):
             continue
         before = words[place - 1] if place else ""
-        if place == previous + 1 and len(word) == 1 and word.isalpha() and found[-1].isdigit():
+        linkage = words[place + 1 : place + 2] == ["linked"]
+        follows = place == previous + 1 and not linkage
+        if follows and len(word) == 1 and word.isalpha() and found[-1].isdigit():
             found[-1] += word
         else:
             counts = before in _KINDS or place == len(words) - 1
@@ -117,6 +120,19 @@ def names_a_type(words: Sequence[str]) -> bool:
     )
 
 
+_MODES = frozenset(("dominant", "recessive", "mitochondrial"))
+
+
+def inheritance(words: Sequence[str]) -> frozenset[str]:
+    """Modes of inheritance that a folded name states: dominant, recessive, mitochondrial, linked.
+
+    Of "X-linked recessive", linkage alone counts: it is no autosomal recessive type.
+    """
+    if "linked" in words or "xlinked" in words:
+        return frozenset(("linked",))
+    return _MODES.intersection(words)
+
+
 def acronym_number(designator: str, words: Sequence[str]) -> str:
     """Number of an acronym of a name, anything else as it is.
 
@@ -129,6 +145,18 @@ def acronym_number(designator: str, words: Sequence[str]) -> str:
     initials = {word[0] for word in words if len(word) > 3 and word not in _UNSAID}
     spelt = initials.issubset(match[1]) and set(match[1]).issubset("".join(words))
     return match[2] if spelt else designator
+
+
+def is_extended(designator: str, numbers: Collection[str]) -> bool:
+    """Whether one of `numbers` is a closer one than an acronym's, and none is that: 2A1 of CMT2A.
+
+    An X behind it says only that the type is X-linked: ``1x`` is no closer than ``edmd1``.
+    """
+    match = _ACRONYM.fullmatch(designator)
+    if match is None or designator in numbers or match[2] in numbers:
+        return False
+    closer = re.compile(rf"{match[2]}(?!x$)" + (r"\D.*" if match[2][-1].isdigit() else ".+"))
+    return any(closer.fullmatch(number) for number in numbers)
 
 
 def _plural(word: str) -> str:
