@@ -53,7 +53,7 @@ rule full_places:
         lopo=rules.lopo.output,
         listed=lambda wc: RUN.arm_artifacts(wc.corpus, ("ranking",)),
     output:
-        expand(
+        places=expand(
             f"{RESULTS}/{{{{corpus}}}}/full_places/{{{{ranker}}}}/{{protocol}}.parquet",
             protocol=PROTOCOLS,
         ),
@@ -76,7 +76,7 @@ rule full_places:
         " python -m rarefuse full-places {params.arms} --method {params.method}"
         " --options {params.options:q}"
         ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
-        ' --output "$(dirname {output[0]:q})" --threads {threads} 2>&1 | tee {log} >&2'
+        ' --output "$(dirname {output.places[0]:q})" --threads {threads} 2>&1 | tee {log} >&2'
 
 
 rule fusion_fit:
