@@ -53,7 +53,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/missing":
             self.send_error(404)
             return
-        body = {"/other": OTHER, "/good.gz": gzip.compress(BODY)}.get(self.path, BODY)
+        body = {"/other": OTHER, "/good.gz": gzip.compress(BODY, mtime=0)}.get(self.path, BODY)
         if self.path == "/endless":
             body = BODY * 8
         self.send_response(200)
@@ -111,7 +111,7 @@ def mirror_dir(tmp_path, name, data):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_path_mirror_serves_the_file_without_the_network(tmp_path, folder, packed):
-    data = gzip.compress(BODY[:5000]) + gzip.compress(BODY[5000:]) if packed else BODY
+    data = gzip.compress(BODY[:5000], mtime=0) + gzip.compress(BODY[5000:]) if packed else BODY
     mirrors = mirror_dir(tmp_path, "a/tiny", data)
     source = source_of(mirrors=[Mirror("path", "a/tiny", gzip=packed)], url="http://x.invalid/")
     fetch(source, folder / "tiny.txt", mirror_dirs=[tmp_path / "no", mirrors], progress=False)
@@ -122,10 +122,10 @@ def test_a_path_mirror_serves_the_file_without_the_network(tmp_path, folder, pac
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (gzip.compress(BODY)[:-200], "ends too early"),
+        (gzip.compress(BODY, mtime=0)[:-200], "ends too early"),
         (BODY, "not gzip"),
-        (gzip.compress(OTHER), f"found sha256 {sha(OTHER)}"),
-        (gzip.compress(bytes(40_000_000)), "far longer than the pinned file"),
+        (gzip.compress(OTHER, mtime=0), f"found sha256 {sha(OTHER)}"),
+        (gzip.compress(bytes(40_000_000), mtime=0), "far longer than the pinned file"),
         (b"", "ends too early"),
     ],
 )
