@@ -58,7 +58,7 @@ rule rank_deletions:
     params:
         method=lambda wc: RUN.ranker_method(wc.ranker),
         options=lambda wc: RUN.ranker_options(wc.ranker),
-        code=lambda wc: RUN.ranker_code(wc.ranker, "rarefuse.provenance.matched"),
+        code=lambda wc: RUN.ranker_code(wc.ranker, "rarefuse.provenance.deletion_ranks"),
     shell:
         "NUMBA_NUM_THREADS={threads} POLARS_MAX_THREADS={threads}"
         " python -m rarefuse rank-deletions --method {params.method}"

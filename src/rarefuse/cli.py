@@ -253,7 +253,7 @@ def _deletions(a: Arguments) -> None:
 
 
 def _rank_deletions(a: Arguments) -> None:
-    from rarefuse.provenance.matched import rank_deletions_stage
+    from rarefuse.provenance.deletion_ranks import rank_deletions_stage
 
     rank_deletions_stage(
         knowledge=a.knowledge,

@@ -14,7 +14,7 @@ import yaml
 pytestmark = pytest.mark.e2e
 
 # Rules below the rankings that everything ranked ends in.
-ALL_TABLES = {"table": 7, "report": 1, "all": 1}
+ALL_TABLES = {"table": 13, "report": 1, "all": 1}
 
 
 def test_a_run_makes_tables_report_and_summary(finished):
@@ -81,15 +81,17 @@ def test_changing_the_resamples_reruns_tables_only(project):
 
 def test_changing_the_samples_reruns_that_ranker_and_below(project):
     project.edit("workflow/config/tiny.yaml", "samples: 2000", "samples: 3000")
-    # phenomizer, its two seeds and its uncapped variant; recall, ties, monte_carlo, query_cap
-    # and null_models, but not the cohort and not the overlap.
-    assert project.jobs() == {"rank": 4, "table": 5, "report": 1, "run_config": 1, "all": 1}
+    # phenomizer, its two seeds and its uncapped variant, and it with deletions; every table but the
+    # cohort, the overlap and that of other corpora.
+    expected = {"rank": 4, "rank_deletions": 1, "table": 10, "report": 1}
+    assert project.jobs() == {**expected, "run_config": 1, "all": 1}
 
 
 def test_editing_a_rankers_module_reruns_its_rankings(project):
     project.edit("src/rarefuse/rankers/phenomizer.py", "cap = min(", "cap = 0 + min(")
-    # Three null models, two seeds, uncapped; tables that read rankings.
-    assert project.jobs() == {"rank": 6, "table": 5, "report": 1, "all": 1}
+    # Three null models, two seeds, uncapped, deletions; tables that read rankings.
+    expected = {"rank": 6, "rank_deletions": 1, "table": 10, "report": 1, "all": 1}
+    assert project.jobs() == expected
 
 
 def test_an_edited_kernel_is_compiled_anew(project):

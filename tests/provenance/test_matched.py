@@ -12,7 +12,7 @@ from rarefuse.corpus.splits import SPLITS
 from rarefuse.corpus.view import VIEW, close_view
 from rarefuse.evaluation.base import Evaluation
 from rarefuse.ontology.obo import ontology_stage
-from rarefuse.provenance.matched import CONDITIONS, rank_deletions_stage
+from rarefuse.provenance.deletion_ranks import CONDITIONS, rank_deletions_stage
 from rarefuse.provenance.matching import DELETIONS, deletions_stage
 from rarefuse.rankers.base import build_queries
 from rarefuse.rankers.catalogue import make_ranker
