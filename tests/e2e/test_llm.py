@@ -21,6 +21,8 @@ def arms(project, server):
         config = yaml.safe_load(overlay.read_text())
         config["llms"] = {"one": entry, "two": {**entry, "model": "n", **changes}}
         config["evaluation"]["llms"] = ["one", "two"]
+        # The tiny corpus has no lexicon of names, so nothing to fuse.
+        config["fusion"] = {"tables": []}
         overlay.write_text(yaml.safe_dump(config))
 
     write()
