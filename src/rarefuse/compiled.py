@@ -13,7 +13,12 @@ from pathlib import Path
 import numba
 from numba import get_num_threads, njit, prange
 
-__all__ = ["cache_folder", "get_num_threads", "njit", "prange"]
+__all__ = ["cache_folder", "get_num_threads", "njit", "prange", "use_threads"]
+
+
+def use_threads(threads: int) -> None:
+    """Let kernels use as many threads, or as many as there are."""
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 
 
 def kernel_digest(package: Path) -> str:

@@ -24,6 +24,11 @@ OVERLAP = Schema(
 )
 
 
+def emptied() -> pl.Expr:
+    """Whether LOPO takes every annotation of the gold disease, which had some; of `OVERLAP`."""
+    return (pl.col("n_relations") > 0) & (pl.col("n_exclusive") == pl.col("n_relations"))
+
+
 def overlap_by_case(
     cases: pl.DataFrame, diseases: pl.DataFrame, relations: pl.DataFrame
 ) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from rarefuse.annotations.overlap import emptied
 from rarefuse.evaluation.bootstrap import ClusterBootstrap, Estimate
 
 
@@ -39,11 +40,10 @@ def overlap_statistics(
     """
     if overlap.is_empty():
         return
-    entirely = (pl.col("n_exclusive") == pl.col("n_relations")) & (pl.col("n_relations") > 0)
     means = {
         "overlap_share": overlap.with_columns(x=pl.col("overlap").cast(pl.Float64)),
         "exclusive_share_mean": overlap.with_columns(x="exclusive_share"),
-        "entirely_exclusive_share": overlap.with_columns(x=entirely.cast(pl.Float64)),
+        "entirely_exclusive_share": overlap.with_columns(x=emptied().cast(pl.Float64)),
         "query_terms_covered_mean": overlap.with_columns(x="covered_share").drop_nulls("x"),
     }
     for metric, frame in means.items():

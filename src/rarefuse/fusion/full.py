@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import polars as pl
 
 from rarefuse import artifacts
 from rarefuse.annotations.lopo import REMOVED
 from rarefuse.artifacts import Column, Schema
+from rarefuse.compiled import use_threads
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.view import VIEW
 from rarefuse.naming.stage import RANKING
-from rarefuse.rankers.base import LOPO, ORDINARY, Scores, build_queries, lopo_columns
+from rarefuse.rankers.base import LOPO, ORDINARY, Scores, corpus_queries, lopo_columns
 from rarefuse.rankers.catalogue import make_ranker
 from rarefuse.rankers.order import places
 from rarefuse.rankers.run import query_blocks, read_knowledge
@@ -54,11 +54,9 @@ def full_places_stage(
     output : Path
         Folder to write ``ordinary.parquet`` and ``lopo.parquet`` into.
     """
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    use_threads(threads)
     known = read_knowledge(knowledge)
     view = artifacts.read(corpus / "view.parquet", VIEW)
-    cases = artifacts.read(corpus / "cases.parquet", CASES)
-    publication = dict(cases.select("case_id", "publication_id").iter_rows())
     named = (
         pl.concat(
             [
@@ -74,13 +72,7 @@ def full_places_stage(
         .agg(pl.col("disease_id").sort())
     )
     wanted = dict(named.iter_rows())
-    queries = build_queries(
-        known,
-        view["case_id"].to_list(),
-        view["observed"].to_list(),
-        [publication[case] for case in view["case_id"]],
-        view["excluded"].to_list(),
-    )
+    queries = corpus_queries(known, view, artifacts.read(corpus / "cases.parquet", CASES))
     removed = artifacts.read(corpus / "lopo.parquet", REMOVED)
     ranker = make_ranker(method, options)
     found: dict[str, list[pl.DataFrame]] = {ORDINARY: [], LOPO: []}

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from rarefuse import artifacts
 from rarefuse.annotations.lopo import REMOVED
 from rarefuse.artifacts import Column, Schema
+from rarefuse.compiled import use_threads
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.view import VIEW
 from rarefuse.fusion import rules
@@ -31,7 +31,7 @@ from rarefuse.fusion.lists import (
 from rarefuse.fusion.protocol import sample_rows
 from rarefuse.fusion.training import SCALE, Fit, Rows, Settings, train
 from rarefuse.naming.stage import RANKING
-from rarefuse.rankers.base import LOPO, build_queries
+from rarefuse.rankers.base import LOPO, corpus_queries
 from rarefuse.rankers.run import RANKINGS, read_knowledge
 
 FUSED_RANKS = Schema(
@@ -74,18 +74,10 @@ def features_stage(
     component : str
         Ontology component; its own depth counts before `depth`, the places that are stored.
     """
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    use_threads(threads)
     known = read_knowledge(knowledge)
     view = artifacts.read(corpus / "view.parquet", VIEW)
-    cases = artifacts.read(corpus / "cases.parquet", CASES)
-    publication = dict(cases.select("case_id", "publication_id").iter_rows())
-    queries = build_queries(
-        known,
-        view["case_id"].to_list(),
-        view["observed"].to_list(),
-        [publication[case] for case in view["case_id"]],
-        view["excluded"].to_list(),
-    )
+    queries = corpus_queries(known, view, artifacts.read(corpus / "cases.parquet", CASES))
     removed = artifacts.read(corpus / "lopo.parquet", REMOVED) if protocol == LOPO else None
     seen = component_of(component)
     ranking = artifacts.read(corpus / "rankings" / seen.ranker / f"{protocol}.parquet", RANKINGS)

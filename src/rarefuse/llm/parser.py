@@ -25,8 +25,9 @@ MAX_NAMES = 10
 
 _NUMBERED = re.compile(r"\s*[*_]{0,3}[0-9]{1,3}[.)][*_]{0,3}\s+(\S.*)")
 _EMPHASIS = re.compile(r"([*_`]{1,3})(.+?)\1")
-_DATABASES = {"OMIM": "OMIM", "MIM": "OMIM", "ORPHA": "ORPHA", "ORPHANET": "ORPHA",
-              "ORDO": "ORPHA", "MONDO": "MONDO"}  # fmt: skip
+DATABASES = {"OMIM": "OMIM", "MIM": "OMIM", "ORPHA": "ORPHA", "ORPHANET": "ORPHA",
+             "ORDO": "ORPHA", "MONDO": "MONDO"}  # fmt: skip
+"""Prefix as it is written, in capitals → prefix of the CURIE."""
 _CURIE = r"(?P<prefix>OMIM|MIM|ORPHANET|ORPHA|ORDO|MONDO)\s*[:#_ ]\s*#?(?P<local>[0-9]{1,8})"
 _ID_ONLY = re.compile(_CURIE, re.IGNORECASE)
 _ID_BEHIND = re.compile(rf"(?P<name>.*?\S)\s*[(\[]\s*{_CURIE}\s*[)\]]\s*", re.IGNORECASE)
@@ -132,5 +133,9 @@ def _apart(written: str) -> tuple[str | None, str | None]:
 
 
 def _curie(found: re.Match[str]) -> str:
-    prefix, local = _DATABASES[found["prefix"].upper()], found["local"]
-    return f"{prefix}:{local.zfill(7) if prefix == 'MONDO' else local}"
+    return database_curie(DATABASES[found["prefix"].upper()], found["local"])
+
+
+def database_curie(database: str, local: str) -> str:
+    """CURIE of a database's id; Mondo's have seven digits."""
+    return f"{database}:{local.zfill(7) if database == 'MONDO' else local}"

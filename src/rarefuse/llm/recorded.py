@@ -18,6 +18,7 @@ from rarefuse.llm.answers import COMPLETIONS, EMPTY, NAMES, NOT_ASKED, OK
 from rarefuse.llm.ask import completions as completions_of
 from rarefuse.llm.backends.base import Answer
 from rarefuse.llm.names import names_of
+from rarefuse.llm.parser import DATABASES, database_curie
 
 UNKNOWN_CASE = "case that is not in the corpus"
 REPEATED = "same case, rank and name again"
@@ -251,10 +252,6 @@ def _named(rows: pl.DataFrame, problems: dict[str, tuple[int, str]]) -> pl.DataF
     )
 
 
-_PREFIXES = {
-    "omim": "OMIM", "mim": "OMIM", "orpha": "ORPHA", "orphanet": "ORPHA", "ordo": "ORPHA",
-    "mondo": "MONDO",
-}  # fmt: skip
 _CURIE = re.compile(r"([A-Za-z]+)[:_](?:[A-Za-z]+_)?0*(\d+)")
 
 
@@ -264,10 +261,10 @@ def curie(text: str) -> str:
     ``Orphanet:110`` is ``ORPHA:110``, ``MONDO_15229`` is ``MONDO:0015229``.
     """
     match = _CURIE.fullmatch(text)
-    prefix = _PREFIXES.get(match[1].lower()) if match else None
-    if match is None or prefix is None:
+    database = DATABASES.get(match[1].upper()) if match else None
+    if match is None or database is None:
         return text
-    return f"{prefix}:{match[2].zfill(7) if prefix == 'MONDO' else match[2]}"
+    return database_curie(database, match[2])
 
 
 def _completions(

@@ -14,6 +14,23 @@ from rarefuse.compiled import njit, prange
 
 
 @njit(cache=True, nogil=True)
+def close_profile(
+    profile: NDArray[np.int32],
+    parent_ptr: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    closed: NDArray[np.bool_],
+) -> None:
+    """Mark a profile's terms and their ancestors; arguments as in `best_match_column`."""
+    closed[:] = False
+    for term in profile:
+        closed[term] = True
+    for term in range(len(closed) - 1, -1, -1):
+        if closed[term]:
+            for i in range(parent_ptr[term], parent_ptr[term + 1]):
+                closed[parents[i]] = True
+
+
+@njit(cache=True, nogil=True)
 def best_match_column(
     profile: NDArray[np.int32],
     ic: NDArray[np.float32],
@@ -38,13 +55,7 @@ def best_match_column(
     column : ndarray of float32, shape (T,)
         Afterwards m_d(t) in nats.
     """
-    closed[:] = False
-    for term in profile:
-        closed[term] = True
-    for term in range(len(ic) - 1, -1, -1):
-        if closed[term]:
-            for i in range(parent_ptr[term], parent_ptr[term + 1]):
-                closed[parents[i]] = True
+    close_profile(profile, parent_ptr, parents, closed)
     for term in range(len(ic)):
         if closed[term]:
             column[term] = ic[term]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from rarefuse import artifacts
-from rarefuse.annotations.overlap import overlap_by_case
+from rarefuse.annotations.overlap import emptied, overlap_by_case
 from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.splits import PARTS, SPLITS
@@ -21,13 +21,11 @@ def cohort_table(evaluation: Evaluation) -> Iterator[Row]:
     diseases = artifacts.read(evaluation.knowledge / "diseases.parquet", DISEASES)
     relations = artifacts.read(evaluation.knowledge / "relations.parquet", RELATIONS)
     overlap = overlap_by_case(cases, diseases, relations)
-    emptied = overlap.filter(
-        pl.col("n_exclusive") == pl.col("n_relations"), pl.col("n_relations") > 0
-    )["case_id"]
+    without_profile = overlap.filter(emptied())["case_id"]
     marked = cases.with_columns(
         in_hpoa=pl.col("gold_id").is_in(diseases["disease_id"].implode()),
         rankable=pl.col("observed").list.len() > 0,
-        emptied=pl.col("case_id").is_in(emptied.implode()),
+        emptied=pl.col("case_id").is_in(without_profile.implode()),
     )
     for subset, part in {
         "all": marked,

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numba
 import polars as pl
 
 from rarefuse import artifacts
+from rarefuse.compiled import use_threads
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.view import VIEW
 from rarefuse.provenance.matching import DELETIONS
@@ -45,7 +45,7 @@ def rank_deletions_stage(
         Folder to write ``source_deletion.parquet`` and ``matched_deletion.parquet`` into, as
         `GOLD_RANKS`.
     """
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    use_threads(threads)
     ranker, known = make_ranker(method, options), read_knowledge(knowledge)
     pairs = artifacts.read(deletions, DELETIONS)
     group = pl.concat_str("publication_id", pl.col("disease_id"), separator=" ")

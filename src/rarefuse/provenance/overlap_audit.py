@@ -12,7 +12,7 @@ import polars as pl
 
 from rarefuse.annotations.crosswalk import MAPPED, Crosswalk, disease_curie
 from rarefuse.annotations.lopo import REMOVED, removed_relations
-from rarefuse.annotations.overlap import overlap_by_case
+from rarefuse.annotations.overlap import emptied, overlap_by_case
 from rarefuse.annotations.pmid import pmids_of
 from rarefuse.annotations.relations import Relations
 from rarefuse.artifacts import Column, Schema
@@ -203,8 +203,7 @@ def audit_overlap(
         )
         .with_columns(
             n_observed=pl.col("observed").list.len().cast(pl.Int32),
-            gold_emptied=(pl.col("n_exclusive") == pl.col("n_relations"))
-            & (pl.col("n_relations") > 0),
+            gold_emptied=emptied(),
         )
         .select(AUDITED.names)
     )

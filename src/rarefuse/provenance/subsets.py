@@ -11,7 +11,7 @@ import polars as pl
 
 from rarefuse import artifacts
 from rarefuse.annotations.lopo import REMOVED
-from rarefuse.annotations.overlap import overlap_by_case
+from rarefuse.annotations.overlap import emptied, overlap_by_case
 from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.evaluation.base import (
@@ -133,12 +133,13 @@ def unchanged_table(evaluation: Evaluation) -> Iterator[Row]:
             ).join(untouched, on="case_id", how="semi")
             for protocol in (ORDINARY, LOPO)
         )
-        lists = [frame.group_by("case_id").agg(pl.struct(pl.all())) for frame in (before, after)]
+        lists = [
+            frame.group_by("case_id").agg(rows=pl.struct(pl.all())) for frame in (before, after)
+        ]
         both = untouched.join(lists[0], on="case_id", how="left").join(
             lists[1], on="case_id", how="left", suffix="_lopo"
         )
-        name = next(c for c in lists[0].columns if c != "case_id")
-        same = pl.col(name).is_not_null() & pl.col(name).eq_missing(pl.col(f"{name}_lopo"))
+        same = pl.col("rows").is_not_null() & pl.col("rows").eq_missing(pl.col("rows_lopo"))
         identical = int(both.select(same.sum()).item())
         for metric, value in (
             ("cases", float(untouched.height)),
@@ -148,11 +149,6 @@ def unchanged_table(evaluation: Evaluation) -> Iterator[Row]:
                 "unchanged", ranker, NOT_APPLICABLE, NATIVE, "nothing removed", metric, value,
                 None, None, untouched.height,
             )  # fmt: skip
-
-
-def emptied() -> pl.Expr:
-    """Whether LOPO takes every annotation of the gold disease, which had some."""
-    return (pl.col("n_relations") > 0) & (pl.col("n_exclusive") == pl.col("n_relations"))
 
 
 def _grouped(evaluation: Evaluation, table: str, groups: Mapping[str, pl.Expr]) -> Iterator[Row]:

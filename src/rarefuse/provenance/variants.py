@@ -7,6 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rarefuse import artifacts
+from rarefuse.annotations.overlap import emptied
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.splits import admissible_permutations, publication_groups
 from rarefuse.evaluation.base import (
@@ -19,7 +20,7 @@ from rarefuse.evaluation.base import (
 )
 from rarefuse.evaluation.metrics import NATIVE
 from rarefuse.provenance.matching import DELETIONS
-from rarefuse.provenance.subsets import emptied, with_overlap
+from rarefuse.provenance.subsets import with_overlap
 from rarefuse.rankers.base import LOPO, ORDINARY
 
 

@@ -233,6 +233,27 @@ def build_queries(
     )
 
 
+def corpus_queries(knowledge: Knowledge, view: pl.DataFrame, cases: pl.DataFrame) -> Queries:
+    """Queries of a corpus's rankable cases.
+
+    Parameters
+    ----------
+    view : polars.DataFrame
+        `VIEW`: all that is seen of a case.
+    cases : polars.DataFrame
+        `CASES`, of which the publication is taken: it says what LOPO removes.
+    """
+    publication = dict(cases.select("case_id", "publication_id").iter_rows())
+    case_ids = view["case_id"].to_list()
+    return build_queries(
+        knowledge,
+        case_ids,
+        view["observed"].to_list(),
+        [publication[case_id] for case_id in case_ids],
+        view["excluded"].to_list(),
+    )
+
+
 def base_columns(knowledge: Knowledge, queries: Queries) -> Columns:
     """Every candidate's whole profile against every query."""
     n = len(knowledge.disease_ids)

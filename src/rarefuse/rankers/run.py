@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from rarefuse.annotations.knowledge import INFORMATION_CONTENT, Knowledge, build
 from rarefuse.annotations.lopo import REMOVED
 from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.artifacts import Column, Schema
+from rarefuse.compiled import use_threads
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.view import VIEW
 from rarefuse.ontology import read_ontology
@@ -23,7 +23,7 @@ from rarefuse.rankers.base import (
     Queries,
     Ranker,
     Scores,
-    build_queries,
+    corpus_queries,
     lopo_columns,
 )
 from rarefuse.rankers.catalogue import make_ranker
@@ -154,16 +154,8 @@ def rank_corpus(
     dict
         Protocol → (`RANKINGS`, `GOLD_RANKS`), sorted.
     """
-    publication = dict(cases.select("case_id", "publication_id").iter_rows())
     diagnosis = dict(cases.select("case_id", "gold_id").iter_rows())
-    case_ids = view["case_id"].to_list()
-    queries = build_queries(
-        knowledge,
-        case_ids,
-        view["observed"].to_list(),
-        [publication[c] for c in case_ids],
-        view["excluded"].to_list(),
-    )
+    queries = corpus_queries(knowledge, view, cases)
     parts: dict[str, list[tuple[pl.DataFrame, pl.DataFrame]]] = {ORDINARY: [], LOPO: []}
     for begin, end in query_blocks(queries, len(knowledge.disease_ids)):
         block = queries.slice(begin, end)
@@ -248,7 +240,7 @@ def rank_stage(
     threads : int
         Threads to use.
     """
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    use_threads(threads)
     ranker = make_ranker(method, options)
     results = rank_corpus(
         ranker,

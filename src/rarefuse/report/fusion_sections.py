@@ -20,6 +20,7 @@ from rarefuse.report.labels import (
     metrics,
     number,
     percent,
+    percent_interval,
     points,
     system_label,
 )
@@ -202,11 +203,7 @@ def _coverage(table: pl.DataFrame, level: str) -> Section:
                     continue
                 gain = metric.endswith("_gain")
                 value = points(cell.value) if gain else percent(cell.value)
-                bounds = (
-                    MISSING
-                    if cell.low is None or cell.high is None
-                    else f"[{number(100 * cell.low, 1)}, {number(100 * cell.high, 1)}]"
-                )
+                bounds = percent_interval(cell.low, cell.high)
                 rows.append((text, value, bounds, count(cell.n)))
         groups.append((_arm_label(variant), tuple(rows)))
     return Section(

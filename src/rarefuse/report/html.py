@@ -30,6 +30,7 @@ from rarefuse.report.labels import (
     metrics,
     number,
     percent,
+    percent_interval,
     rankers,
     require,
     subsets,
@@ -310,11 +311,7 @@ def _overlap_table(overlap: pl.DataFrame) -> Table:
         cell = _of_data(known, "all", metric)
         if cell is None:
             continue
-        bounds = (
-            MISSING
-            if cell.low is None or cell.high is None
-            else f"[{number(100 * cell.low, 1)}, {number(100 * cell.high, 1)}]"
-        )
+        bounds = percent_interval(cell.low, cell.high)
         rows.append((metric_label(metric), percent(cell.value), bounds, count(cell.n)))
     return Table(
         "Publication-source overlap of the cases whose diagnosis has annotations, in per cent.",

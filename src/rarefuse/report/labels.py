@@ -201,6 +201,13 @@ def points(value: float | None, digits: int = 2) -> str:
     return text if text.startswith("−") or float(text) == 0 else f"+{text}"
 
 
+def percent_interval(low: float | None, high: float | None) -> str:
+    """Interval of a share in per cent, without the sign; a dash where there is none."""
+    if low is None or high is None:
+        return MISSING
+    return f"[{number(100 * low, 1)}, {number(100 * high, 1)}]"
+
+
 def interval(cell: Cell | None, change: bool = False, digits: int | None = None) -> str:
     """Interval of a cell as ``[low, high]``; a dash where there is none."""
     if cell is None or cell.low is None or cell.high is None:

@@ -3,7 +3,7 @@
 import textwrap
 
 from rarefuse.provenance.overlap_audit import COUNTED, MEANINGS, OverlapAudit
-from rarefuse.report.labels import MISSING, count, level_name, number, percent
+from rarefuse.report.labels import MISSING, count, level_name, percent, percent_interval
 
 WIDTH = 100
 _SHARES = ("_share", "_mean", "_median")
@@ -110,14 +110,7 @@ def _plural(n: float | None, one: str, several: str) -> str:
 
 def _interval(audit: OverlapAudit, metric: str) -> str:
     found = dict(zip(audit.summary["metric"], audit.summary.rows(named=True), strict=True))[metric]
-    return interval_text(found["ci_low"], found["ci_high"])
-
-
-def interval_text(low: float | None, high: float | None) -> str:
-    """Interval of a share in per cent; a dash where there is none."""
-    if low is None or high is None:
-        return MISSING
-    return f"[{number(100 * low, 1)}, {number(100 * high, 1)}]"
+    return percent_interval(found["ci_low"], found["ci_high"])
 
 
 def summary_groups(audit: OverlapAudit) -> list[tuple[str, list[tuple[str, str, str, str]]]]:
@@ -130,7 +123,7 @@ def summary_groups(audit: OverlapAudit) -> list[tuple[str, list[tuple[str, str, 
         if metric not in found:
             continue
         row, share = found[metric], is_share(metric)
-        bounds = interval_text(row["ci_low"], row["ci_high"]) if share else ""
+        bounds = percent_interval(row["ci_low"], row["ci_high"]) if share else ""
         value = percent(row["value"]) if share else count(row["value"])
         groups[-1][1].append((meaning, value, bounds, count(row["n"]) if share else ""))
     return [(heading, rows) for heading, rows in groups if rows]

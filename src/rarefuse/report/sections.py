@@ -24,6 +24,7 @@ from rarefuse.report.labels import (
     metrics,
     number,
     percent,
+    percent_interval,
     subsets,
     system_label,
 )
@@ -316,11 +317,7 @@ def _cross_corpus(table: pl.DataFrame, level: str) -> Section:
                 if cell is None:
                     continue
                 counted = metric in ("cases", "publications")
-                bounds = (
-                    MISSING
-                    if cell.low is None or cell.high is None
-                    else f"[{number(100 * cell.low, 1)}, {number(100 * cell.high, 1)}]"
-                )
+                bounds = percent_interval(cell.low, cell.high)
                 value = count(cell.value) if counted else percent(cell.value)
                 rows.append((text, value, bounds, count(cell.n)))
             groups.append((f"{corpus}, {variant}", tuple(rows)))

@@ -57,11 +57,6 @@ class Reranker:
         """Evidence columns, in order."""
         return self.fitted[0].shapes.columns
 
-    def shapes(self, publication: str | None = None) -> list[Shapes]:
-        """Scorers for a case: all, or those that have not seen its publication."""
-        fold = None if publication is None else self.fold_of.get(publication)
-        return [one.shapes for one in self.fitted if fold is None or one.fold == fold]
-
 
 def score_candidates(
     reranker: Reranker, evidence: Evidence, publications: Sequence[str | None] | None = None

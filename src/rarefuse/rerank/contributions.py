@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rarefuse.compiled import njit, prange
 from rarefuse.fusion.evidence import Protocol, pair_columns
+from rarefuse.ontology.bestmatch import close_profile
 from rarefuse.rankers.background import Profiles, make_profiles
 from rarefuse.rerank.columns import GROUPS
 from rarefuse.rerank.model import Shapes, to_levels
@@ -101,13 +102,9 @@ def _mark_held(
     n_terms = len(profiles.parent_ptr) - 1
     for u in prange(len(columns)):
         c = columns[u]
-        closed = np.zeros(n_terms, np.bool_)
-        for i in range(profiles.ptr[c], profiles.ptr[c + 1]):
-            closed[profiles.terms[i]] = True
-        for t in range(n_terms - 1, -1, -1):
-            if closed[t]:
-                for i in range(profiles.parent_ptr[t], profiles.parent_ptr[t + 1]):
-                    closed[profiles.parents[i]] = True
+        closed = np.empty(n_terms, np.bool_)
+        own = profiles.terms[profiles.ptr[c] : profiles.ptr[c + 1]]
+        close_profile(own, profiles.parent_ptr, profiles.parents, closed)
         for k in range(pair_ptr[u], pair_ptr[u + 1]):
             p = pairs[k]
             for i in range(starts[p + 1] - starts[p]):

@@ -16,7 +16,7 @@ from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.view import VIEW
 from rarefuse.fusion.evidence import Protocol, make_protocol
 from rarefuse.naming.stage import RANKING
-from rarefuse.rankers.base import LOPO, build_queries
+from rarefuse.rankers.base import LOPO, corpus_queries
 from rarefuse.rankers.order import neutral_order
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS, read_knowledge
 from rarefuse.rerank.candidates import Evidence, Lists, gather_evidence, join_lists
@@ -79,14 +79,7 @@ def read_corpus(knowledge_folder: Path, corpus: Path) -> Corpus:
     cases = artifacts.read(corpus / "cases.parquet", CASES)
     publication = dict(cases.select("case_id", "publication_id").iter_rows())
     diagnosis = dict(cases.select("case_id", "gold_id").iter_rows())
-    case_ids = view["case_id"].to_list()
-    queries = build_queries(
-        knowledge,
-        case_ids,
-        view["observed"].to_list(),
-        [publication[c] for c in case_ids],
-        view["excluded"].to_list(),
-    )
+    queries = corpus_queries(knowledge, view, cases)
     removed = artifacts.read(corpus / "lopo.parquet", REMOVED)
     return Corpus(
         make_protocol(knowledge, queries, removed),

@@ -20,7 +20,7 @@ from rarefuse.annotations.relations import RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.view import VIEW
 from rarefuse.errors import InputError
-from rarefuse.rankers.base import LOPO, ORDINARY, build_queries
+from rarefuse.rankers.base import LOPO, ORDINARY, corpus_queries
 from rarefuse.rankers.catalogue import make_ranker
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS, read_knowledge
 from rarefuse.rankers.stock.answers import FAILURES, Answer, Store, answer_of
@@ -195,18 +195,9 @@ def read_world(knowledge: Path, corpus: Path, hpoa: Path) -> tuple[World, dict[s
     known = read_knowledge(knowledge)
     view = artifacts.read(corpus / "view.parquet", VIEW)
     cases = artifacts.read(corpus / "cases.parquet", CASES)
-    publication = dict(cases.select("case_id", "publication_id").iter_rows())
-    case_ids = view["case_id"].to_list()
-    queries = build_queries(
-        known,
-        case_ids,
-        view["observed"].to_list(),
-        [publication[c] for c in case_ids],
-        view["excluded"].to_list(),
-    )
     world = World(
         known,
-        queries,
+        corpus_queries(known, view, cases),
         artifacts.read(knowledge / "relations.parquet", RELATIONS),
         artifacts.read(corpus / "lopo.parquet", REMOVED),
         read_text(hpoa),
