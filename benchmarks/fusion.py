@@ -27,7 +27,8 @@ from rarefuse.evaluation.bootstrap import cluster_bootstrap
 from rarefuse.fusion.evidence import make_protocol, pair_evidence
 from rarefuse.fusion.features import FEATURES, Features, make_features
 from rarefuse.fusion.lists import Lists, index_lists, make_union, vocabulary_of
-from rarefuse.fusion.training import SCALE, Fit, Rows, Settings, _Listwise, split_tail, train
+from rarefuse.fusion.rows import SCALE, Fit, Rows
+from rarefuse.fusion.training import Settings, _Listwise, split_tail, train
 from rarefuse.rankers.base import build_queries, lopo_columns
 from rarefuse.rankers.likelihood import NaiveBayes
 from rarefuse.rankers.run import RANKINGS, read_knowledge

@@ -98,7 +98,7 @@ rule fusion_fit:
         mem_mb=3000,
     params:
         options=lambda wc: as_json(RUN.fusion.fit_options(wc.holdout, wc.suite)),
-        code=code_digest("rarefuse.fusion.stage"),
+        code=code_digest("rarefuse.fusion.fit"),
     shell:
         # One thread: the bits of a fit must not depend on the machine.
         "OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 POLARS_MAX_THREADS=1"

@@ -327,7 +327,7 @@ def _full_places(a: Arguments) -> None:
 
 
 def _fusion_fit(a: Arguments) -> None:
-    from rarefuse.fusion.stage import fit_stage
+    from rarefuse.fusion.fit import fit_stage
 
     fit_stage(
         knowledge=a.knowledge,

@@ -12,7 +12,8 @@ from rarefuse.errors import InputError
 from rarefuse.fusion.features import Features, columns_of
 from rarefuse.fusion.gate import METHODS, load_fits, save_fits
 from rarefuse.fusion.lists import fused_score
-from rarefuse.fusion.training import Fit, Rows, Settings, _Listwise, split_tail, train
+from rarefuse.fusion.rows import Fit, Rows
+from rarefuse.fusion.training import Settings, _Listwise, split_tail, train
 
 QUICK = Settings(epochs=30, patience=5, batch=64)
 

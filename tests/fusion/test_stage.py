@@ -18,9 +18,10 @@ from rarefuse.evaluation.stage import table_rows
 from rarefuse.evaluation.tables import TABLE
 from rarefuse.fusion.catalogue import SUITES
 from rarefuse.fusion.features import FEATURE_TABLE, columns_of, to_frame
+from rarefuse.fusion.fit import fit_stage
 from rarefuse.fusion.fused import FUSED, fuse_stage
 from rarefuse.fusion.gate import load_fits
-from rarefuse.fusion.stage import FUSED_RANKS, fit_stage, rules_stage, score_stage
+from rarefuse.fusion.stage import FUSED_RANKS, rules_stage, score_stage
 from rarefuse.naming.stage import RANKING
 from rarefuse.rankers.run import RANKINGS
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from rarefuse import seeds
 from rarefuse.errors import InputError
@@ -62,6 +61,8 @@ def publication_folds(
     """
     groups = np.asarray(publications, dtype=str)
     _refuse_few_groups(groups, n_folds, "publications")
+    from sklearn.model_selection import GroupKFold  # slow to import, and jobs are short
+
     folds = []
     splitter = GroupKFold(n_splits=n_folds)
     for i, (rest, test) in enumerate(splitter.split(groups, groups=groups)):
@@ -80,6 +81,8 @@ def profile_folds(
     """Folds stratified by diagnosis and grouped by profile; fold i + 1 selects for fold i."""
     groups = np.asarray(profiles, dtype=str)
     _refuse_few_groups(groups, n_folds, "profiles")
+    from sklearn.model_selection import StratifiedGroupKFold  # slow to import
+
     strata = np.unique(np.asarray(diagnoses, dtype=str), return_inverse=True)[1]
     random = int(seeds.generator(seed, "fusion", "profiles").integers(1 << 31))
     splitter = StratifiedGroupKFold(n_splits=n_folds, shuffle=True, random_state=random)

@@ -1,4 +1,4 @@
-"""Stages of fusion: features of an arm, fits, and the gold ranks of everything that fuses."""
+"""Stages of fusion: features of an arm, and the gold ranks of everything that fuses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,10 +16,10 @@ from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.view import VIEW
 from rarefuse.fusion import rules
 from rarefuse.fusion.catalogue import component_of
-from rarefuse.fusion.data import Arm, Corpus, read_arm, read_corpus, stack_features, stack_unions
+from rarefuse.fusion.data import Arm, Corpus, read_arm, read_corpus
 from rarefuse.fusion.evidence import make_protocol
 from rarefuse.fusion.features import FEATURE_TABLE, Features, make_features, to_frame
-from rarefuse.fusion.gate import Fits, load_fits, save_fits
+from rarefuse.fusion.gate import Fits, load_fits
 from rarefuse.fusion.lists import (
     LLM_DEPTH,
     fused_score,
@@ -28,8 +28,7 @@ from rarefuse.fusion.lists import (
     places_by_score,
     vocabulary_of,
 )
-from rarefuse.fusion.protocol import sample_rows
-from rarefuse.fusion.training import SCALE, Fit, Rows, Settings, train
+from rarefuse.fusion.rows import plan_fits, stack_rows
 from rarefuse.naming.stage import RANKING
 from rarefuse.rankers.base import LOPO, corpus_queries
 from rarefuse.rankers.run import RANKINGS, read_knowledge
@@ -92,103 +91,6 @@ def features_stage(
         index_lists(listed, queries.case_ids, vocabulary, LLM_DEPTH),
     )
     artifacts.write(to_frame(queries.case_ids, features), FEATURE_TABLE, output)
-
-
-def fit_stage(
-    *,
-    knowledge: Path,
-    corpus: Path,
-    component: str,
-    protocol: str,
-    options: Mapping[str, Any],
-    tensors: Path,
-    description: Path,
-) -> None:
-    """Fit the methods of a suite for every fold and seed and write a checkpoint.
-
-    Parameters
-    ----------
-    options : mapping
-        ``arms`` to train on, ``methods``, ``seeds``, ``kappa``, ``alphas``, ``rows_per_case``,
-        ``optimiser``, and those of `read_corpus`.
-    """
-    data = read_corpus(corpus, knowledge, component, protocol, options)
-    arms = [read_arm(data, arm, options["kappa"]) for arm in options["arms"]]
-    rows = stack_rows(arms)
-    fits = plan_fits(data, arms, options)
-    settings = Settings(**options["optimiser"])
-    trained, log = [], {}
-    for method in options["methods"]:
-        result, own = train(method, rows, fits, settings)
-        choose_alpha(result, rows, fits, options["alphas"])
-        trained.append(result)
-        log[method] = {
-            key: {"rows": n, "epoch": epoch, "validation_loss": loss}
-            for key, (n, epoch, loss) in own.items()
-        }
-    meta = {
-        "component": component,
-        "protocol": protocol,
-        "options": dict(options),
-        "training": log,
-        "sampled": {fit.key: [len(fit.train), len(fit.validation)] for fit in fits},
-    }
-    save_fits(trained, meta, tensors, description)
-
-
-def stack_rows(arms: Sequence[Arm]) -> Rows:
-    """Labelled rows of several arms, one below the other."""
-    return Rows(
-        stack_features([arm.features for arm in arms]),
-        stack_unions([arm.union for arm in arms]),
-        np.concatenate([arm.gold for arm in arms]),
-    )
-
-
-def plan_fits(data: Corpus, arms: Sequence[Arm], options: Mapping[str, Any]) -> list[Fit]:
-    """Rows of every fold and seed: only rows whose union holds the diagnosis, within budget.
-
-    The budget is `rows_per_case` rows for each case of a fold's side that can be evaluated: 1 is
-    the paper's 7,024 and 1,094 rows of as many cases.
-    """
-    fits = []
-    for seed in options["seeds"]:
-        for fold in data.folds:
-            sides = {}
-            for side, cases in (("train", fold.train), ("validation", fold.validation)):
-                usable = [
-                    k * len(data.case_ids) + cases[arm.gold[cases] >= 0]
-                    for k, arm in enumerate(arms)
-                ]
-                budget = round(options["rows_per_case"] * int((data.gold[cases] >= 0).sum()))
-                sides[side] = sample_rows(usable, budget, seed, fold.name, side)
-            fits.append(
-                Fit(f"{fold.name}.seed{seed}", seed, fold.name, sides["train"], sides["validation"])
-            )
-    return fits
-
-
-def choose_alpha(fits: Fits, rows: Rows, plan: Sequence[Fit], alphas: Sequence[float]) -> None:
-    """Choose how far each fit's weights are shrunk toward 1/2, on its validation rows (A.5).
-
-    The best Recall@1 counts, then the least loss, then the strongest shrinkage.
-    """
-    for m, fit in enumerate(plan):
-        chosen, best = alphas[0], (-np.inf, -np.inf)
-        own = fit.validation
-        features = Features(rows.features.ontology[own], rows.features.llm[own])
-        union, gold = rows.union.rows(own), rows.gold[own]
-        for alpha in sorted(alphas) if len(alphas) > 1 else []:
-            fits.alpha[m] = alpha
-            score = fused_score(union, *fits.list_weights(m, features))
-            right = float((places_by_score(union, score, gold)[:, 0] == 1).mean())
-            logits = np.where(union.disease >= 0, SCALE * score, -np.inf)
-            top = logits.max(axis=1)
-            loss = np.log(np.exp(logits - top[:, None]).sum(axis=1)) + top
-            quality = (right, -float((loss - logits[np.arange(len(own)), gold]).mean()))
-            if quality > best:
-                chosen, best = alpha, quality
-        fits.alpha[m] = chosen
 
 
 def predict(

@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rarefuse import seeds
-from rarefuse.fusion.features import Features
 from rarefuse.fusion.gate import CONCATENATED, METHODS, ROUTER, Fits, Method
 from rarefuse.fusion.lists import Union
-
-SCALE = 8.0
-"""Fused scores are multiplied by this inside the loss."""
+from rarefuse.fusion.rows import SCALE, Fit, Rows
 
 
 @dataclass(frozen=True)
@@ -34,48 +31,6 @@ class Settings:
     batch: int = 512
     epochs: int = 100
     patience: int = 12
-
-
-@dataclass(frozen=True)
-class Rows:
-    """R labelled rows: a case together with one arm's list.
-
-    Parameters
-    ----------
-    features : Features
-        Both vectors of each row, shape (R, 39).
-    union : Union
-        Candidates of each row.
-    gold : ndarray of int64, shape (R,)
-        Column of the diagnosis in the union, -1 where it is not there.
-    """
-
-    features: Features
-    union: Union
-    gold: NDArray[np.int64]
-
-    @property
-    def route(self) -> NDArray[np.float32]:
-        """1 where only the ontology's first candidate is right, 0 where only the LLM's, else -1."""
-        rows = np.arange(len(self.gold))
-        kept = self.gold >= 0
-        gold = np.maximum(self.gold, 0)
-        ours, theirs = (
-            kept & (r[rows, gold] == r.max(axis=1)) & (r[rows, gold] > 0)
-            for r in (self.union.ontology, self.union.llm)
-        )
-        return np.where(ours != theirs, ours, -1.0).astype(np.float32)
-
-
-@dataclass(frozen=True)
-class Fit:
-    """One fit to make: its name, seed, fold, and rows to train and to stop on."""
-
-    key: str
-    seed: int
-    fold: str
-    train: NDArray[np.int64]
-    validation: NDArray[np.int64]
 
 
 class _Listwise(torch.autograd.Function):
