@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 from rarefuse.codedigest import code_digest
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
-from rarefuse.fusion.catalogue import SUITES, component_of
+from rarefuse.fusion.catalogue import SCORED, component_of
 from rarefuse.workflow import DELETION_CONDITIONS, PROTOCOLS, as_json, configured_run
 
 try:
@@ -34,7 +34,7 @@ wildcard_constraints:
     component=r"[A-Za-z0-9_-]+(\.(seed\d+|uncapped))?(\.(top\d+|full))?",
     protocol="ordinary|lopo",
     holdout=r"[A-Za-z0-9-]+",
-    suite="|".join(SUITES),
+    suite="|".join(SCORED),
     method=r"[a-z-]+",
     table=r"\w+",
     target=r"[A-Za-z0-9_-][A-Za-z0-9._-]*",

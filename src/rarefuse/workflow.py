@@ -264,7 +264,9 @@ class Run:
         Not its family, its note and the GPUs it gets.
         """
         entry = self.config["llms"][arm]
-        options = {k: v for k, v in entry.items() if k not in ("family", "note", "gpus")}
+        options = {
+            k: v for k, v in entry.items() if k not in ("family", "developer", "note", "gpus")
+        }
         if "source" in entry:
             options["sha256"] = self.source(entry["source"]).sha256
         return as_json(options)

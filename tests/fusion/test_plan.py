@@ -18,13 +18,15 @@ def plan(monkeypatch, tmp_path):
     """Make the plan of a run with four arms; keyword arguments change the section ``fusion``."""
     monkeypatch.chdir(tmp_path)
 
-    def make(arms=("a1", "a2", "b"), **fusion):
+    def make(arms=("a1", "a2", "b"), developers=(), **fusion):
         config = yaml.safe_load((ROOT / "config.yaml").read_text())
         config["sources"]["registry"] = str(ROOT / "resources/sources.yaml")
         config["llms"] = {
             arm: {"family": family, "backend": "openai", "model": arm, "base_url": "http://x/v1"}
             for arm, family in FAMILIES.items()
         }
+        for arm in developers:
+            config["llms"][arm]["developer"] = "Dev"
         config["evaluation"]["llms"] = list(arms)
         config["fusion"].update(fusion)
         return configured_run(config, SCHEMA).fusion
@@ -90,6 +92,32 @@ def test_tables_name_what_they_read(plan):
 def test_one_family_is_said_to_be_trained_on_itself(plan):
     assert plan(arms=("a1", "a2")).table_options("fusion")["in_family"] == ["a1", "a2"]
     assert plan().table_options("fusion")["in_family"] == []
+
+
+def test_a_developers_models_are_held_out_together(plan):
+    made = plan(arms=("a1", "a2", "b", "new"), developers=("a1", "b"))
+    assert made.hold_outs()["b"].arms == ("a1", "a2", "new")
+    strict = made.developer_hold_outs()
+    # a2 names no developer and counts by its family, which alone is held out with it.
+    assert {arm: held.arms for arm, held in strict.items()} == {
+        "a1": ("a2", "new"),
+        "a2": ("a1", "b", "new"),
+        "b": ("a2", "new"),
+        "new": ("a1", "a2", "b"),
+    }
+    # Where nobody else leaves, the fits are those of the family.
+    assert strict["new"] == made.hold_outs()["new"]
+    assert made.checkpoint("c", "phenomizer", "lopo", "gate-by-developer", "b")[0] == (
+        "results/c/gates/phenomizer/lopo/without-all-of-Dev/gate.safetensors"
+    )
+    assert made.fit_options("without-all-of-Dev", "gate")["arms"] == ["a2", "new"]
+
+
+def test_a_developer_of_all_models_cannot_be_held_out(plan):
+    made = plan(arms=("a1", "b"), developers=("a1", "b"))
+    assert made.needs("fusion")
+    with pytest.raises(InputError, match="no language model is left"):
+        made.needs("developers")
 
 
 def test_many_seeds_are_for_the_paired_table_alone(plan):

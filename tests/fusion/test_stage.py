@@ -256,6 +256,10 @@ def test_every_table_comes_of_these_ranks(made, tmp_path):
         for arm in ARMS:
             output = corpus / f"fused_ranks/phenomizer/lopo/{suite}/{arm}.parquet"
             score_stage(**made, **SEEN, arm=arm, options=OPTIONS, **files, output=output)
+    files = fitted(made, tmp_path / "strict", arms=["two"])
+    for arm in ARMS:
+        output = corpus / f"fused_ranks/phenomizer/lopo/gate-by-developer/{arm}.parquet"
+        score_stage(**made, **SEEN, arm=arm, options=OPTIONS, **files, output=output)
     for arm in ARMS:
         output = corpus / f"fused_ranks/phenomizer/lopo/rules/{arm}.parquet"
         rules_stage(**made, **SEEN, arm=arm, options=OPTIONS, output=output)
@@ -269,7 +273,7 @@ def test_every_table_comes_of_these_ranks(made, tmp_path):
     )
     tables = {}
     for name in ("fusion", "rank_fusion", "coverage", "controls", "ablation", "paired_seeds",
-                 "depth", "transfer"):  # fmt: skip
+                 "developers", "depth", "transfer"):  # fmt: skip
         tables[name] = pl.DataFrame(table_rows(name, evaluation), schema=TABLE.dtypes, orient="row")
         TABLE.check(tables[name], name)
         assert tables[name].height > 0
@@ -285,6 +289,11 @@ def test_every_table_comes_of_these_ranks(made, tmp_path):
     assert value("fusion", "gate", "macro") == pytest.approx((one + two) / 2)
     gain = value("fusion", "gate - rrf", "macro")
     assert gain == pytest.approx(value("fusion", "gate", "macro") - value("fusion", "rrf", "macro"))
+    strict = value("developers", "gate-by-developer", "one", "mrr")
+    assert strict != value("fusion", "gate", "one", "mrr")  # it learnt from one model only
+    assert value("developers", "gate-by-developer - gate", "one", "mrr") == pytest.approx(
+        strict - value("fusion", "gate", "one", "mrr")
+    )
     oracle = value("coverage", "gate", "one", "oracle@1")
     assert oracle >= max(value("fusion", system, "one") for system in ("ontology", "llm"))
     inside = value("coverage", "gate", "one", "correct_in_prefix")

@@ -58,7 +58,7 @@ def test_coverage_has_shares_gains_and_weights(build):
     assert shown["Gate above the stronger component"] == "+6.00"
 
 
-@pytest.mark.parametrize("table", ["controls", "ablation", "depth"])
+@pytest.mark.parametrize("table", ["controls", "ablation", "developers", "depth"])
 def test_learned_systems_stand_beside_the_gate(build, table):
     systems = {"gate": 0.2, "mlp-router": 0.19, "gate - mlp-router": 0.01}
     made = section(build, table, rows_of(build, table, systems))

@@ -30,6 +30,7 @@ TABLES = {
     "controls": ("rarefuse.fusion.tables", "controls_table"),
     "ablation": ("rarefuse.fusion.tables", "ablation_table"),
     "paired_seeds": ("rarefuse.fusion.tables", "paired_seeds_table"),
+    "developers": ("rarefuse.fusion.tables", "developers_table"),
     "depth": ("rarefuse.fusion.tables", "depth_table"),
     "transfer": ("rarefuse.fusion.tables", "transfer_table"),
 }

@@ -29,6 +29,12 @@ SUITES = {
 }
 """Learned methods that are fitted and scored together; `paired` under many seeds."""
 
+BY_DEVELOPER = "gate-by-developer"
+"""The suite `gate` of fits that hold out all models of the target's developer."""
+
+SCORED = {**SUITES, BY_DEVELOPER: SUITES["gate"]}
+"""Suites that arms are scored with; the fits of `BY_DEVELOPER` are those of ``gate``."""
+
 RULES = "rules"
 """The suite of what needs no training beyond counts: components, rank fusion, a fixed weight."""
 
@@ -91,7 +97,11 @@ class HoldOut:
 
 
 def hold_outs(
-    families: Mapping[str, str], targets: Sequence[str], trained: Sequence[str], own_family: bool
+    families: Mapping[str, str],
+    targets: Sequence[str],
+    trained: Sequence[str],
+    own_family: bool,
+    prefix: str = "without",
 ) -> dict[str, HoldOut]:
     """What each target's models are trained on.
 
@@ -105,6 +115,8 @@ def hold_outs(
         Arms that may train: those of the config that are not named as test-only.
     own_family : bool
         True trains on all arms, the target's own too (RAMEDIS).
+    prefix : str
+        First word of the names; another for groups wider than families.
 
     Returns
     -------
@@ -127,7 +139,7 @@ def hold_outs(
         if own_family or kept == everybody:
             result[target] = HoldOut(EVERYBODY, everybody)
         elif kept:
-            result[target] = HoldOut(f"without-{slug(family)}", kept)
+            result[target] = HoldOut(f"{prefix}-{slug(family)}", kept)
         else:
             result[target] = HoldOut(EVERYBODY, everybody, complete=False)
     return result

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from rarefuse.errors import InputError
-from rarefuse.fusion.catalogue import RULES, SPLITS, SUITES, HoldOut, component_of, hold_outs
+from rarefuse.fusion.catalogue import (
+    BY_DEVELOPER,
+    RULES,
+    SPLITS,
+    SUITES,
+    HoldOut,
+    component_of,
+    hold_outs,
+)
 
 TABLES = (
     "fusion",
@@ -17,6 +25,7 @@ TABLES = (
     "controls",
     "ablation",
     "paired_seeds",
+    "developers",
     "depth",
     "transfer",
 )
@@ -90,9 +99,45 @@ class FusionPlan:
         families = {arm: self.config["llms"][arm]["family"] for arm in self.arms}
         return hold_outs(families, self.arms, self.trained, self.settings["own_family"])
 
+    def developer_hold_outs(self) -> dict[str, HoldOut]:
+        """The same with all models of the target's developer held out, where that is more.
+
+        A model whose entry names no developer counts by its family.
+        """
+        loose = self.hold_outs()
+        entries = {arm: self.config["llms"][arm] for arm in self.arms}
+        developers = {
+            arm: entry.get("developer", entry["family"]) for arm, entry in entries.items()
+        }
+        strict = hold_outs(
+            developers, self.arms, self.trained, self.settings["own_family"], "without-all-of"
+        )
+        return {
+            arm: loose[arm] if held.arms == loose[arm].arms else held
+            for arm, held in strict.items()
+        }
+
+    def check_developers(self) -> None:
+        """Refuse to hold out the developer of every model that may train."""
+        for arm, held in self.developer_hold_outs().items():
+            if not held.complete:
+                entry = self.config["llms"][arm]
+                raise InputError(
+                    "no language model is left to train on without a developer's",
+                    where="config, fusion.tables, developers",
+                    found=f"all that may train are of {entry.get('developer', entry['family'])!r}",
+                    expected="models of at least two developers",
+                    todo="evaluate another model, or leave out the table 'developers'",
+                )
+
+    def held_out(self, suite: str) -> dict[str, HoldOut]:
+        """Arm → what the fits of a suite that it is scored with are trained on."""
+        return self.developer_hold_outs() if suite == BY_DEVELOPER else self.hold_outs()
+
     def hold_out(self, name: str) -> HoldOut:
         """Hold-out of a name."""
-        return next(h for h in self.hold_outs().values() if h.name == name)
+        every = (*self.hold_outs().values(), *self.developer_hold_outs().values())
+        return next(h for h in every if h.name == name)
 
     def options(self, arms: list[str] | tuple[str, ...] = ()) -> dict[str, Any]:
         """What reading cases, folds and arms depends on."""
@@ -125,6 +170,9 @@ class FusionPlan:
             return [*main, (ranker, protocol, "controls")]
         if table == "paired_seeds":
             return [(ranker, protocol, "paired")]
+        if table == "developers":
+            self.check_developers()
+            return [*main, (ranker, protocol, BY_DEVELOPER)]
         if table == "depth":
             depths = [f"{ranker}.top{depth}" for depth in s["depths"]]
             return [
@@ -189,7 +237,8 @@ class FusionPlan:
         seen = component_of(component)
         trained = seen.ranker if seen.full else component
         stem = f"{self.results}/{corpus}/gates/{trained}/{protocol}"
-        stem += f"/{self.hold_outs()[arm].name}/{suite}"
+        fitted = "gate" if suite == BY_DEVELOPER else suite
+        stem += f"/{self.held_out(suite)[arm].name}/{fitted}"
         return [f"{stem}.safetensors", f"{stem}.json"]
 
     def method_checkpoint(self, corpus: str, method: str, arm: str) -> list[str]:

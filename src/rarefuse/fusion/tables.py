@@ -20,6 +20,7 @@ from rarefuse.corpus.cases import CASES
 from rarefuse.evaluation.base import Evaluation, Row
 from rarefuse.evaluation.bootstrap import ClusterBootstrap
 from rarefuse.evaluation.metrics import NATIVE, TIE_POLICIES, recall_at, reciprocal_rank
+from rarefuse.fusion.catalogue import BY_DEVELOPER
 from rarefuse.fusion.stage import FUSED_RANKS
 
 MACRO = "macro"
@@ -285,6 +286,19 @@ def _seed_row(study: Study, system: str, metric: str, means: NDArray[np.float64]
         study.table, system, study.protocol, MACRO, study.subset, metric, value, value - half,
         value + half, len(means), sd,
     )  # fmt: skip
+
+
+def developers_table(evaluation: Evaluation) -> Iterator[Row]:
+    """The gate with all models of the target's developer held out, not its family alone.
+
+    Which models are relatives is a matter of judgement (two families of one developer may share
+    training data): this is the strictest reading.
+    """
+    study = Study(evaluation, "developers")
+    systems = study.systems("rules", "gate")
+    systems[BY_DEVELOPER] = {arm: study.main(BY_DEVELOPER, arm)[GATE] for arm in study.arms}
+    order = (ONTOLOGY, LLM, GATE)
+    yield from compared(study, systems, order, evaluation.short_metrics(), BY_DEVELOPER)
 
 
 def depth_table(evaluation: Evaluation) -> Iterator[Row]:

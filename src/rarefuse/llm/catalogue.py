@@ -22,7 +22,17 @@ RECORDED = "recorded"
 """The back end that asks nobody: answers that were given elsewhere."""
 
 DESCRIPTION = frozenset(
-    {"family", "backend", "source", "sha256", "max_cases", "shard_size", "gpus", "note"}
+    {
+        "family",
+        "developer",
+        "backend",
+        "source",
+        "sha256",
+        "max_cases",
+        "shard_size",
+        "gpus",
+        "note",
+    }
 )
 """Keys of an arm that its back end does not get."""
 
@@ -135,7 +145,17 @@ def check_recorded(arm: str, entry: Mapping[str, Any]) -> None:
             todo="add one of them, or take one away",
         )
     _check_pattern(where, entry.get("case_pattern"))
-    known = {"family", "backend", "note", "source", "path", "columns", "case_pattern", "keys"}
+    known = {
+        "family",
+        "developer",
+        "backend",
+        "note",
+        "source",
+        "path",
+        "columns",
+        "case_pattern",
+        "keys",
+    }
     if "columns" not in entry or entry.keys() - known:
         raise InputError(
             "a recorded arm is not described correctly",

@@ -315,6 +315,13 @@ FUSION_SECTIONS: dict[str, Builder] = {
         "cross-list features alone.",
     ),
     "paired_seeds": _paired_seeds,
+    "developers": _learned(
+        "developers",
+        "Developers",
+        "All models of a developer held out",
+        "The gate again, trained on models of other developers only. Two families of one "
+        "developer may share training data; this is the strictest reading of a family.",
+    ),
     "depth": _learned(
         "depth",
         "Depth",

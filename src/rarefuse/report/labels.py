@@ -27,6 +27,7 @@ SYSTEMS = {
     "lirical": "LIRICAL",
     "lirical-stock": "LIRICAL (stock program)",
     "gate": "Gate",
+    "gate-by-developer": "Gate, developer held out",
     "ontology": "Ontology list alone",
     "llm": "Language model alone",
     "equal-weight": "Equal weights",
