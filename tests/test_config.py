@@ -101,6 +101,7 @@ def test_overlays_are_valid(overlay, config):
         ),
         (lambda c: c.update(corpus="mine"), "config, corpus", "mine"),
         (lambda c: c["corpora"]["ramedis"].pop("reader"), "corpora.ramedis", "reader"),
+        (lambda c: c.pop("corpora"), "config, top level", "expected: corpora"),
     ],
 )
 def test_mistakes_are_explained(config, change, where, found):

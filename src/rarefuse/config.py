@@ -158,6 +158,16 @@ def _explain(error: jsonschema.ValidationError) -> InputError:
             todo="correct the spelling or remove the key; workflow/schemas/config.schema.yaml "
             "describes every key",
         )
+    if error.validator == "required":
+        absent = [key for key in error.validator_value if key not in error.instance]
+        return InputError(
+            "the config lacks a key",
+            where=where,
+            found=", ".join(sorted(error.instance)) or "nothing",
+            expected=", ".join(absent),
+            todo="add it; an overlay alone is not enough where Snakemake runs in a folder without "
+            "config.yaml (name that file first: --configfile config.yaml OVERLAY)",
+        )
     if place.endswith(".api_key_env"):
         # Whoever writes a key there by mistake does not want to read it again in a log.
         return InputError(

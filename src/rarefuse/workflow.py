@@ -7,7 +7,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from rarefuse.config import check_config, load_schema
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
 from rarefuse.fusion import plan as fusion_plan
+from rarefuse.fusion.catalogue import HoldOut, hold_outs
 from rarefuse.fusion.plan import FusionPlan
 from rarefuse.llm.catalogue import BACKENDS, RECORDED, check_arm, check_recorded
 from rarefuse.rankers.catalogue import METHODS, STOCK_METHODS, check_options, resolve_options
@@ -34,11 +34,6 @@ DELETION_CONDITIONS = ("source_deletion", "matched_deletion")
 def as_json(value: Any) -> str:
     """Compact JSON with sorted keys: the same slice of the config is the same text."""
     return json.dumps(value, sort_keys=True)
-
-
-def _slug(name: str) -> str:
-    """Letters, digits and hyphens of a name, for a folder."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
 
 
 @dataclass(frozen=True)
@@ -306,43 +301,37 @@ class Run:
         test_only = self.config["reranker"]["test_only"]
         return [arm for arm in self.arms if arm not in test_only]
 
+    @property
+    def reranker_hold_outs(self) -> dict[str, HoldOut]:
+        """Language model → what its reranker learns from: never an answer of its family.
+
+        Where no other family is left to learn from, the model's own trains too, and tables say so.
+        """
+        if not self.reranker_arms:
+            raise InputError(
+                "there is no language model that a reranker may learn from",
+                where="config, reranker.test_only",
+                found=", ".join(self.arms) or "no language model in evaluation.llms",
+                expected="at least one that may train",
+                todo="name fewer as test-only, or ask for the target 'ontology' alone",
+            )
+        families = {arm: self.config["llms"][arm]["family"] for arm in self.arms}
+        return hold_outs(families, self.arms, self.reranker_arms, own_family=False)
+
     def reranker_of(self, target: str) -> str:
-        """Name of the reranker for a target: never one that learned from the target's family.
+        """Name of the reranker for a target.
 
         All targets without a relative among the models that train share one, so that a language
         model that is added for testing alone is reranked by what is there already.
         """
-        if target == "ontology":
-            return target
-        family = self.config["llms"][target]["family"]
-        if any(self.config["llms"][arm]["family"] == family for arm in self.reranker_arms):
-            return f"without-{_slug(family)}"
-        return "all"
+        return target if target == "ontology" else self.reranker_hold_outs[target].name
 
     def reranker_trains_on(self, name: str) -> list[str]:
-        """Language models that a reranker learns from; none for the ontology alone.
-
-        Raises
-        ------
-        InputError
-            If the family hold-out leaves none.
-        """
+        """Language models that a reranker learns from; none for the ontology alone."""
         if name == "ontology":
             return []
-        arms = [
-            arm
-            for arm in self.reranker_arms
-            if name != f"without-{_slug(self.config['llms'][arm]['family'])}"
-        ]
-        if not arms:
-            raise InputError(
-                "the family hold-out leaves the reranker no language model to learn from",
-                where="config, evaluation.llms and reranker.test_only",
-                found=", ".join(self.arms) or "no language model",
-                expected="language models of at least two families that may train",
-                todo="add a model of another family, or ask for the target 'ontology' alone",
-            )
-        return arms
+        held = next(h for h in self.reranker_hold_outs.values() if h.name == name)
+        return [arm for arm in self.reranker_arms if arm in held.arms]
 
     @property
     def reranker_gate(self) -> str:
@@ -499,10 +488,12 @@ class Run:
             options["options"] = self.fusion.table_options(table)
         if table == "reranker":
             options["rankers"] = list(self.config["reranker"]["rankers"])
+            held = self.reranker_hold_outs if self.arms else {}
             options["options"] = {
                 "llms": self.arms,
                 "macro": self.reranker_arms,
                 "gate": self.reranker_gate,
+                "in_family": [arm for arm, h in held.items() if not h.complete],
             }
         if table == "cross_corpus":
             settings = self.config["cross_corpus"]

@@ -41,11 +41,20 @@ def test_a_model_for_testing_alone_trains_nothing(config):
     assert run.reranker_trains_on("all") == ["x", "y", "z"]
 
 
-def test_a_stricter_family_is_one_change(config):
+def test_one_family_alone_trains_on_itself_and_says_so(config):
     config["llms"]["z"]["family"] = "Alpha 1"
     run = configured_run(config, SCHEMA)
-    with pytest.raises(InputError, match="leaves the reranker no language model"):
-        run.reranker_trains_on(run.reranker_of("x"))
+    assert run.reranker_trains_on(run.reranker_of("x")) == ["x", "y", "z"]
+    options = json.loads(run.table_options("reranker"))
+    assert options["options"]["in_family"] == ["x", "y", "z"]  # `late` has no relative that trains
+
+
+def test_nobody_to_learn_from_is_refused(config):
+    config["reranker"]["test_only"] = ["x", "y", "z", "late"]
+    run = configured_run(config, SCHEMA)
+    assert run.reranker_trains_on("ontology") == []
+    with pytest.raises(InputError, match="no language model that a reranker may learn"):
+        run.reranker_of("x")
 
 
 def test_training_depends_on_what_it_uses_alone(config):

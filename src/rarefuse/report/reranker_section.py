@@ -35,6 +35,9 @@ def reranker_section(table: pl.DataFrame, level: str) -> Section:
                 values = (known.get((system, AFTER, variant, "all", metric)) for metric in shown)
                 texts = (value_text(cell, False) for cell in values)
                 lists.append((system_label(system), capital(variant), *texts, interval(first)))
+    held = table.filter(pl.col("metric") == "family_held_out", pl.col("value") == 0)
+    inside = ", ".join(held["system"].to_list())
+    note = f" For {inside} no other family was there to learn from." if inside else ""
     return Section(
         "reranker",
         "Evidence reranker",
@@ -44,7 +47,7 @@ def reranker_section(table: pl.DataFrame, level: str) -> Section:
         "to it. Every case is scored by models that saw neither its publication nor an answer of "
         "its language model's family. The row of the ontology has no language model at all: what "
         "a model's row gains on it is the language model's merit, the rest is a better use of the "
-        "ontology. No reranker can exceed the share of diagnoses among the candidates.",
+        "ontology. No reranker can exceed the share of diagnoses among the candidates." + note,
         tables=(
             Table(
                 f"After LOPO, all eligible cases. The {level} interval is that of Recall@1.",

@@ -64,6 +64,12 @@ def reranker_table(evaluation: Evaluation) -> Iterator[Row]:
             entries[name, f"{RERANKED} - {GATE}"] = _difference(values, gates[name])
             entries[name, f"{RERANKED} - {ALONE}"] = _difference(values, alone[name])
     yield from _rows(evaluation, cases, entries)
+    for arm in arms:
+        held = 0.0 if arm in evaluation.options["in_family"] else 1.0
+        yield Row(
+            "reranker", arm, LOPO, RERANKED, "all", "family_held_out", held, None, None,
+            cases.height,
+        )  # fmt: skip
 
 
 def _rows(
