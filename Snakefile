@@ -32,6 +32,12 @@ rule all:
     localrule: True
 
 
+rule explorer:
+    input:
+        f"{RESULTS}/{CORPUS}/explorer",
+    localrule: True
+
+
 # Any table by its name, also one that is not in the report: `snakemake matched_deletion`.
 for TABLE in TABLES:
 

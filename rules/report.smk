@@ -31,6 +31,44 @@ rule report:
         " --provenance {params.provenance:q} --output {output} 2>&1 | tee {log} >&2"
 
 
+rule case_explorer:
+    input:
+        lambda wc: RUN.explorer_inputs(wc.corpus),
+        view=rules.view.output,
+        cases=rules.cases.output.cases,
+        lopo=rules.lopo.output,
+        diseases=rules.annotations.output.diseases,
+        relations=rules.annotations.output.relations,
+        information_content=rules.annotations.output.information_content,
+        templates=[
+            Path(workflow.basedir) / f"src/rarefuse/{template}"
+            for template in (
+                "explorer/templates/explorer.html.j2",
+                "explorer/templates/explorer.css",
+                "explorer/templates/explorer.js",
+                "report/templates/page.css",
+            )
+        ],
+    output:
+        directory(f"{RESULTS}/{{corpus}}/explorer"),
+    log:
+        "logs/{corpus}/case_explorer.log",
+    benchmark:
+        "logs/benchmarks/{corpus}/case_explorer.tsv"
+    conda:
+        "../envs/base.yaml"
+    resources:
+        mem_mb=6000,
+    params:
+        options=RUN.explorer_options(),
+        code=code_digest("rarefuse.explorer.stage"),
+    shell:
+        "POLARS_MAX_THREADS={threads} NUMBA_NUM_THREADS={threads}"
+        " python -m rarefuse explorer --name {wildcards.corpus} --options {params.options:q}"
+        ' --knowledge "$(dirname {input.diseases:q})" --corpus "$(dirname {input.cases:q})"'
+        " --output {output} 2>&1 | tee {log} >&2"
+
+
 rule run_config:
     output:
         f"{RESULTS}/{{corpus}}/config.yaml",

@@ -13,20 +13,25 @@ import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from rarefuse import artifacts
+from rarefuse.annotations.build import annotations_stage
 from rarefuse.annotations.hpoa import read_hpoa
-from rarefuse.annotations.lopo import REMOVED, removed_relations
+from rarefuse.annotations.lopo import REMOVED, lopo_stage, removed_relations
 from rarefuse.annotations.relations import DISEASES, RELATIONS, build_relations
 from rarefuse.corpus.cases import CASES
+from rarefuse.corpus.readers import corpus_stage
 from rarefuse.corpus.splits import SPLITS
+from rarefuse.corpus.view import view_stage
 from rarefuse.evaluation.base import Evaluation
 from rarefuse.evaluation.stage import table_rows
 from rarefuse.evaluation.tables import TABLE
 from rarefuse.ontology import read_obo
+from rarefuse.ontology.obo import ontology_stage
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS
 
 pytest_plugins = ("worlds",)
@@ -57,6 +62,38 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def tiny():
     return TINY
+
+
+@pytest.fixture(scope="session")
+def artifacts_of_tiny(tmp_path_factory, tiny):
+    """Folders of knowledge and corpus, and the annotation file."""
+    root = tmp_path_factory.mktemp("tiny")
+    knowledge, corpus = root / "knowledge", root / "corpus"
+    named = {"terms": knowledge / "terms.parquet", "aliases": knowledge / "aliases.parquet"}
+    ontology_stage(obo=tiny / "tiny.obo", **named)
+    annotations_stage(
+        hpoa=tiny / "tiny.hpoa",
+        **named,
+        keep_zero_frequency=True,
+        information_content_path=knowledge / "information_content.parquet",
+        problems=knowledge / "problems.parquet",
+        **{n: knowledge / f"{n}.parquet" for n in ("annotations", "diseases", "relations")},
+    )
+    corpus_stage(
+        name="tiny",
+        reader="phenopackets",
+        source=tiny / "phenopackets",
+        options={},
+        **named,
+        **{n: corpus / f"{n}.parquet" for n in ("cases", "skipped", "withheld")},
+    )
+    view_stage(cases=corpus / "cases.parquet", view=corpus / "view.parquet", **named)
+    lopo_stage(
+        cases=corpus / "cases.parquet",
+        relations=knowledge / "relations.parquet",
+        output=corpus / "lopo.parquet",
+    )
+    return SimpleNamespace(knowledge=knowledge, corpus=corpus, hpoa=tiny / "tiny.hpoa")
 
 
 @pytest.fixture(scope="session")

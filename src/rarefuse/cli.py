@@ -426,6 +426,14 @@ def _audit_overlap(a: Arguments) -> int:
     )
 
 
+def _explorer(a: Arguments) -> None:
+    from rarefuse.explorer.stage import explorer_stage
+
+    explorer_stage(
+        knowledge=a.knowledge, corpus=a.corpus, name=a.name, options=a.options, output=a.output
+    )
+
+
 def _write_config(a: Arguments) -> None:
     import yaml
 
@@ -924,6 +932,19 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
             "--resamples": {"type": _resamples, "default": 2000, "help": "of whole publications"},
             "--level": {"type": _share, "default": 0.95, "help": "coverage of the intervals"},
             "--seed": {"type": _seed, "default": 20260902, "help": "of the resamples"},
+        },
+    ),
+    "explorer": (
+        _explorer,
+        "write the pages that show every case",
+        {
+            "--name": {"type": str, "required": True, "help": "corpus"},
+            "--options": _OPTIONS,
+            **_needed(
+                knowledge="folder of annotations",
+                corpus="folder of the corpus's artifacts",
+                output="folder to write",
+            ),
         },
     ),
     "write-config": (

@@ -28,6 +28,7 @@ from rarefuse.sources.registry import Source, find_source, load_registry
 
 NAMING_TABLES = ("llm_arms", "naming_rules", "mapping_audit")
 PROTOCOLS = ("ordinary", "lopo")
+EXPLORER_PLACES = 10
 DELETION_CONDITIONS = ("source_deletion", "matched_deletion")
 
 
@@ -464,6 +465,41 @@ class Run:
             for ranker in rankers
             for protocol in PROTOCOLS
         ]
+
+    def explorer_options(self) -> str:
+        """Slice of the configuration that the pages of cases depend on."""
+        return as_json(
+            {
+                "rankers": list(self.config["evaluation"]["rankers"]),
+                "arms": self.arms,
+                "fused": bool(self.fusion.tables),
+                "reranked": self.reranked if "reranker" in self.tables else [],
+                "component": self.config["fusion"]["ranker"],
+                "protocol": self.config["fusion"]["protocol"],
+                "places": EXPLORER_PLACES,
+            }
+        )
+
+    def explorer_inputs(self, corpus: str) -> list[str]:
+        """Lists that the pages of cases show."""
+        folder = f"{self.results}/{corpus}"
+        options = json.loads(self.explorer_options())
+        names = [
+            *(
+                f"{kind}/{ranker}/{protocol}"
+                for kind in ("rankings", "gold_ranks")
+                for ranker in options["rankers"]
+                for protocol in PROTOCOLS
+            ),
+            *(f"llm/{arm}/{name}" for arm in options["arms"] for name in ("ranking", "gold_ranks")),
+            *(f"fused/gate/{arm}" for arm in options["arms"] if options["fused"]),
+            *(
+                f"reranked/{target}/{name}"
+                for target in options["reranked"]
+                for name in ("ranking", "gold_ranks")
+            ),
+        ]
+        return [f"{folder}/{name}.parquet" for name in names]
 
     def table_options(self, table: str) -> str:
         """Slice of the configuration that a table depends on."""

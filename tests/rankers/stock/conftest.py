@@ -1,49 +1,10 @@
 """The tiny corpus as artifacts, and stock programs that are stand-ins compiled in the test."""
 
-from types import SimpleNamespace
-
 import pytest
 
-from rarefuse.annotations.build import annotations_stage
-from rarefuse.annotations.lopo import lopo_stage
-from rarefuse.corpus.readers import corpus_stage
-from rarefuse.corpus.view import view_stage
-from rarefuse.ontology.obo import ontology_stage
 from rarefuse.rankers.stock.lirical import LiricalStock
 from rarefuse.rankers.stock.process import file_digest
 from rarefuse.rankers.stock.run import read_world
-
-
-@pytest.fixture(scope="session")
-def artifacts_of_tiny(tmp_path_factory, tiny):
-    """Folders of knowledge and corpus, and the annotation file."""
-    root = tmp_path_factory.mktemp("tiny")
-    knowledge, corpus = root / "knowledge", root / "corpus"
-    named = {"terms": knowledge / "terms.parquet", "aliases": knowledge / "aliases.parquet"}
-    ontology_stage(obo=tiny / "tiny.obo", **named)
-    annotations_stage(
-        hpoa=tiny / "tiny.hpoa",
-        **named,
-        keep_zero_frequency=True,
-        information_content_path=knowledge / "information_content.parquet",
-        problems=knowledge / "problems.parquet",
-        **{n: knowledge / f"{n}.parquet" for n in ("annotations", "diseases", "relations")},
-    )
-    corpus_stage(
-        name="tiny",
-        reader="phenopackets",
-        source=tiny / "phenopackets",
-        options={},
-        **named,
-        **{n: corpus / f"{n}.parquet" for n in ("cases", "skipped", "withheld")},
-    )
-    view_stage(cases=corpus / "cases.parquet", view=corpus / "view.parquet", **named)
-    lopo_stage(
-        cases=corpus / "cases.parquet",
-        relations=knowledge / "relations.parquet",
-        output=corpus / "lopo.parquet",
-    )
-    return SimpleNamespace(knowledge=knowledge, corpus=corpus, hpoa=tiny / "tiny.hpoa")
 
 
 @pytest.fixture(scope="session")
