@@ -88,6 +88,11 @@ def test_a_case_shows_lists_findings_and_marks(page):
     page.locator("#rows a").click()
     case = page.locator("#case")
     case.locator("h2").wait_for()
+    assert case.locator("section:visible h3").all_inner_texts() == [
+        "Resnik similarity, Before LOPO",
+        "Resnik similarity, After LOPO",
+    ]
+    case.get_by_text("Other lists (3)").click()
     text = case.inner_text()
     assert "LOPO takes 2 of the diagnosis's 3 annotations away" in text
     assert "Ataxia HP:0001251" in text
@@ -103,6 +108,7 @@ def test_markup_in_names_is_shown_and_never_run(page, pages):
     page.locator("#search").fill("PMID_11_A")
     page.locator("#rows a").click()
     page.locator("#case h2").wait_for()
+    page.get_by_text("Other lists (3)").click()
     assert HOSTILE in page.locator("#case").inner_text()
     assert page.locator("#case img").count() == 0
     assert page.title() != "run"

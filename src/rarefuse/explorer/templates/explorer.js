@@ -135,6 +135,10 @@ const explorer = (() => {
       ? [make("h3", {}, name), make("ul", { class: "findings" }, ...terms.map((t) =>
         make("li", {}, finding(t), " ", make("span", { class: "id" }, data.terms[t][0]))))]
       : [];
+    const compared = data.comparisons[state.comparison].slice(1);
+    const others = data.systems.map((system, s) => s).filter((s) => !compared.includes(s));
+    const columns = (some) => make("div", { class: "lists" },
+      ...some.map((s) => list(row, data.systems[s], s, lists[s] || [])));
     const back = make("a", { href: address(), id: "back" }, "← All cases");
     $("case").replaceChildren(
       make("p", {}, back), head,
@@ -143,7 +147,8 @@ const explorer = (() => {
       ...findings("Observed findings", row.observed), ...findings("Excluded findings", row.excluded),
       make("h3", {}, "Candidates"),
       make("p", { class: "note" }, `First ${data.places} of each list. A finding counts as matched where the candidate is annotated with it or with something more specific.`),
-      make("div", { class: "lists" }, ...data.systems.map((system, s) => list(row, system, s, lists[s] || []))));
+      columns(compared),
+      others.length ? make("details", { id: "others" }, make("summary", {}, `Other lists (${others.length})`), columns(others)) : "");
     $("list").hidden = true;
     $("case").hidden = false;
     document.title = `${diseaseName(row.gold)}: ${data.corpus}`;
