@@ -123,7 +123,7 @@ class Cluster:
             f"--socket={self.folder}/munge.sock", f"--pid-file={self.folder}/munged.pid",
             f"--seed-file={self.folder}/munged.seed",
         )  # fmt: skip
-        self._until(lambda: (self.folder / "munge.sock").exists(), "munged has no socket")
+        self._until((self.folder / "munge.sock").exists, "munged has no socket")
         self._daemon("slurmctld", "-D", "-c", "-f", conf)
         self._daemon("slurmd", "-D", "-f", conf)
         self._until(lambda: "idle" in self.ask("sinfo", "-h", "-o", "%T"), "the node is not idle")

@@ -277,7 +277,7 @@ class Run:
         return 8 if self.config["llms"][arm]["backend"] == "vllm" else 1
 
     def arm_memory(self, arm: str) -> int:
-        """Memory (MB) that asking an arm needs at first; a server holds the model of those behind one."""
+        """Memory (MB) that asking an arm needs at first; a server holds its models itself."""
         return 16_000 if self.config["llms"][arm]["backend"] == "vllm" else 2_000
 
     def arm_attempts(self, corpus: str, arm: str) -> str:

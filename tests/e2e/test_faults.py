@@ -191,7 +191,7 @@ def test_a_clock_that_was_moved_back(project):
 
 
 def test_another_place_locale_and_umask(finished, checkout, tmp_path):
-    """Blanks and letters beyond ASCII in every path, an ASCII locale, files for their owner only."""
+    """Blanks and letters beyond ASCII in paths, an ASCII locale, files for their owner only."""
     folder = tmp_path / "größere Studie (Kopie) 希"
     shutil.copytree(checkout, folder, symlinks=True)
     shutil.copytree(folder / "tests/data/tiny/phenopackets", folder / "Fälle von März/phenopackets")

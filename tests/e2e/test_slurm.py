@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 import yaml
+
 from slurm_cluster import Cluster, missing_programs
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -93,7 +94,7 @@ def span(job):
 
 
 def test_a_run_on_slurm(project, renew, cluster, server):
-    """Two jobs fail, one killed and one for want of memory; the run gives what a local one gives."""
+    """Two jobs fail, one killed, one for want of memory; the run gives what a local one gives."""
     with_gpu_arms(project, server)
     status, printed = project.snakemake()
     assert status == 0, printed
