@@ -20,6 +20,7 @@ SLURM = (
     "--slurm-status-command", "squeue",
 )  # fmt: skip
 GENERIC = ("--workflow-profile", "workflow/profiles/cluster-generic", *IMPATIENT)
+KEY = "sk-planted-9876543210"
 TINY_MEMORY = ("--set-resources", "view:mem_mb=50 * 40 ** (attempt - 1)")
 
 
@@ -44,10 +45,11 @@ def with_gpu_arms(project, server):
     }  # fmt: skip
     overlay = project.folder / "workflow/config/tiny.yaml"
     config = yaml.safe_load(overlay.read_text())
-    config["llms"] = {"one": entry, "two": {**entry, "model": "n"}}
+    config["llms"] = {"one": entry, "two": {**entry, "model": "n", "api_key_env": "PLANTED_KEY"}}
     config["evaluation"]["llms"] = ["one", "two"]
     config["fusion"] = {"tables": []}
     overlay.write_text(yaml.safe_dump(config))
+    project.environment["PLANTED_KEY"] = KEY
 
 
 @contextmanager
@@ -144,6 +146,12 @@ def test_a_run_on_slurm(project, renew, cluster, server):
     assert max(job["SubmitTime"] for job in on_gpu) < end.isoformat()
     assert sorted(asked) == ["m"] * 15 + ["n"] * 15
     assert asked in (sorted(asked), sorted(asked, reverse=True))
+
+    # The key came to the node, and into no file on the way.
+    assert f"Bearer {KEY}" in server.keys
+    assert KEY not in printed
+    files = [path for path in fresh.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
 
     assert fresh.artifacts() == here
     assert fresh.jobs() == {}
