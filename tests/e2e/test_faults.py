@@ -78,47 +78,6 @@ def temporary_files(project):
     return [path for path in (project.folder / "results").rglob("*.tmp") if path.is_file()]
 
 
-def test_twenty_kills_heal(finished, fresh, tmp_path):
-    """Killed at random moments, the next run goes on; at the end the bytes are the same.
-
-    A moment is some time after some jobs of the run at hand have finished, so that the kills
-    fall all over the workflow, however fast the machine is. A run that ended in between must have
-    made the right bytes; the next one then starts from nothing.
-    """
-    expected = finished[0].artifacts()
-    random_ = random.Random(20_250_701)
-    killed = dict.fromkeys(("everything", "snakemake", "a job"), 0)
-    completed = refused = 0
-    while sum(killed.values()) < KILLS:
-        run = Started(fresh, tmp_path)
-        whom = random_.choices(list(killed), weights=(3, 1, 1))[0]
-        alive = run.goes_on(random_.randrange(5), random_.uniform(0, 3))
-        if alive and run.kill(whom):
-            killed[whom] += 1
-            assert "Traceback" not in run.text(), run.text()
-            continue
-        run.process.wait(300)
-        if "jobs of a killed run are still writing" in run.text():
-            refused += 1
-            assert refused < 30
-            continue
-        assert run.process.returncode == 0, run.text()
-        assert fresh.artifacts() == expected
-        completed += 1
-        for name in ("results", "logs", ".snakemake"):
-            shutil.rmtree(fresh.folder / name)
-    print(f"killed {killed}, refused {refused}, completed {completed}")
-    assert min(killed.values()) > 0
-    deadline = time.monotonic() + 120
-    while True:
-        status, printed = fresh.snakemake()
-        if "jobs of a killed run" not in printed or time.monotonic() > deadline:
-            break
-    assert status == 0, printed
-    assert fresh.artifacts() == expected
-    assert temporary_files(fresh) == []
-
-
 @contextmanager
 def mounted(*arguments, on):
     """A mount for the test, or a skipped test where this process may not mount."""
@@ -133,17 +92,29 @@ def mounted(*arguments, on):
 
 
 def test_results_that_cannot_be_written(project):
-    project.edit("workflow/config/tiny.yaml", "resamples: 200", "resamples: 100")
+    """Results there are stay usable; a run that has to change them says that it cannot."""
     results = project.folder / "results"
     before = project.artifacts()
     with mounted("--bind", results, on=results):
         subprocess.run(["mount", "-o", "remount,bind,ro", results], check=True)
         status, printed = project.snakemake()
+        assert status == 0, printed
+        assert "Nothing to be done" in printed
+        project.edit("workflow/config/tiny.yaml", "resamples: 200", "resamples: 100")
+        status, printed = project.snakemake()
+    assert status != 0
+    assert "Write-protected output files" in printed
+    assert "Traceback" not in printed
+    assert project.artifacts() == before
+
+
+def test_an_empty_results_folder_that_cannot_be_written(fresh):
+    with mounted("-t", "tmpfs", "-o", "ro", "tmpfs", on=fresh.folder / "results"):
+        status, printed = fresh.snakemake()
     assert status != 0
     assert "the results folder cannot be written" in printed
     assert "Read-only file system" in printed
     assert "Traceback" not in printed
-    assert project.artifacts() == before
 
 
 def test_a_full_disk(finished, fresh):
@@ -220,3 +191,44 @@ def test_another_place_locale_and_umask(finished, checkout, tmp_path):
     }
     assert {name: path.read_bytes() for name, path in made.items()} == finished[0].artifacts()
     assert {oct(path.stat().st_mode & 0o777) for path in made.values()} == {"0o600"}
+
+
+def test_twenty_kills_heal(finished, fresh, tmp_path):
+    """Killed at random moments, the next run goes on; at the end the bytes are the same.
+
+    A moment is some time after some jobs of the run at hand have finished, so that the kills
+    fall all over the workflow, however fast the machine is. A run that ended in between must have
+    made the right bytes; the next one then starts from nothing.
+    """
+    expected = finished[0].artifacts()
+    random_ = random.Random(20_250_701)
+    killed = dict.fromkeys(("everything", "snakemake", "a job"), 0)
+    completed = refused = 0
+    while sum(killed.values()) < KILLS:
+        run = Started(fresh, tmp_path)
+        whom = random_.choices(list(killed), weights=(3, 1, 1))[0]
+        alive = run.goes_on(random_.randrange(4), random_.uniform(0, 2))
+        if alive and run.kill(whom):
+            killed[whom] += 1
+            assert "Traceback" not in run.text(), run.text()
+            continue
+        run.process.wait(300)
+        if "jobs of a killed run are still writing" in run.text():
+            refused += 1
+            assert refused < 30
+            continue
+        assert run.process.returncode == 0, run.text()
+        assert fresh.artifacts() == expected
+        completed += 1
+        for name in ("results", "logs", ".snakemake"):
+            shutil.rmtree(fresh.folder / name)
+    print(f"killed {killed}, refused {refused}, completed {completed}")
+    assert min(killed.values()) > 0
+    deadline = time.monotonic() + 120
+    while True:
+        status, printed = fresh.snakemake()
+        if "jobs of a killed run" not in printed or time.monotonic() > deadline:
+            break
+    assert status == 0, printed
+    assert fresh.artifacts() == expected
+    assert temporary_files(fresh) == []
