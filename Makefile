@@ -11,7 +11,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # LLM=0 leaves the embedded language model out, and vLLM with it.
 LLM ?= 1
 
-.PHONY: run llm test check format clean
+.PHONY: run llm test test-faults test-slurm check format clean
 
 ifeq ($(LLM),0)
 run: $(INSTALLED)
@@ -24,7 +24,14 @@ endif
 llm: $(INSTALLED_LLM)
 
 test: $(INSTALLED_DEV)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+# Minutes each: kills, full disks, clocks, odd paths; and a real Slurm (docs/cluster.md).
+test-faults: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest tests/e2e/test_faults.py
+
+test-slurm: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest tests/e2e/test_slurm.py
 
 check: $(INSTALLED_DEV)
 	$(BIN)/ruff format --check .
@@ -49,7 +56,7 @@ $(INSTALLED): requirements/base.txt pyproject.toml | $(BIN)/python
 	$(PIP_INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(INSTALLED_DEV): requirements/dev.txt $(INSTALLED)
+$(INSTALLED_DEV): requirements/dev.txt requirements/cluster.txt $(INSTALLED)
 	$(PIP_INSTALL) -r requirements/dev.txt
 	@touch $@
 

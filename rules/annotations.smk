@@ -16,14 +16,17 @@ rule ontology:
         "logs/benchmarks/ontology.tsv"
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         registry=RUN.registry_path,
         source=RUN.hpo.id,
         code=code_digest("rarefuse.ontology.obo"),
     shell:
-        "python -m rarefuse ontology --obo {input.obo}"
-        " --registry {params.registry} --source-id {params.source}"
-        " --terms {output.terms} --aliases {output.aliases} 2>&1 | tee {log} >&2"
+        "python -m rarefuse ontology --obo {input.obo:q}"
+        " --registry {params.registry:q} --source-id {params.source}"
+        " --terms {output.terms:q} --aliases {output.aliases:q} 2>&1 | tee {log:q} >&2"
 
 
 rule annotations:
@@ -43,18 +46,21 @@ rule annotations:
         "logs/benchmarks/annotations.tsv"
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(3000),
+        runtime=grows(60),
     params:
         registry=RUN.registry_path,
         source=RUN.hpoa.id,
         options=as_json({"keep_zero_frequency": CONFIG["knowledge"]["keep_zero_frequency"]}),
         code=code_digest("rarefuse.annotations.build"),
     shell:
-        "python -m rarefuse annotations --hpoa {input.hpoa}"
-        " --registry {params.registry} --source-id {params.source}"
-        " --terms {input.terms} --aliases {input.aliases} --options {params.options:q}"
-        " --annotations {output.annotations} --diseases {output.diseases}"
-        " --relations {output.relations} --problems {output.problems}"
-        " --information-content {output.information_content} 2>&1 | tee {log} >&2"
+        "python -m rarefuse annotations --hpoa {input.hpoa:q}"
+        " --registry {params.registry:q} --source-id {params.source}"
+        " --terms {input.terms:q} --aliases {input.aliases:q} --options {params.options:q}"
+        " --annotations {output.annotations:q} --diseases {output.diseases:q}"
+        " --relations {output.relations:q} --problems {output.problems:q}"
+        " --information-content {output.information_content:q} 2>&1 | tee {log:q} >&2"
 
 
 rule lopo:
@@ -67,11 +73,14 @@ rule lopo:
         "logs/{corpus}/lopo.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         code=code_digest("rarefuse.annotations.lopo"),
     shell:
-        "python -m rarefuse lopo --cases {input.cases} --relations {input.relations}"
-        " --output {output} 2>&1 | tee {log} >&2"
+        "python -m rarefuse lopo --cases {input.cases:q} --relations {input.relations:q}"
+        " --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule lopo_hpoa:
@@ -86,10 +95,13 @@ rule lopo_hpoa:
         "logs/{corpus}/lopo/{publication}.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         publication=lambda wc: wc.publication.replace("_", ":"),
         code=code_digest("rarefuse.annotations.lopo"),
     shell:
-        "python -m rarefuse lopo-hpoa {params.publication} --hpoa {input.hpoa}"
-        " --annotations {input.annotations} --relations {input.relations} --cases {input.cases}"
-        " --output {output} 2>&1 | tee {log} >&2"
+        "python -m rarefuse lopo-hpoa {params.publication} --hpoa {input.hpoa:q}"
+        " --annotations {input.annotations:q} --relations {input.relations:q} --cases {input.cases:q}"
+        " --output {output:q} 2>&1 | tee {log:q} >&2"

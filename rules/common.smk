@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from pathlib import Path
+from shlex import quote
 
 from snakemake.exceptions import WorkflowError
 
@@ -25,6 +26,17 @@ os.environ.update(RUN.environment(Path(workflow.basedir)))
 
 STARTED = time.time()
 CONFIG, CORPUS, RESULTS, KNOWLEDGE = RUN.config, RUN.corpus, RUN.results, RUN.knowledge
+
+
+def grows(amount):
+    """Memory (MB) or time (minutes) of a job, or a function of its wildcards: twice as much each
+    time it is submitted again, which a profile's `retries` allows (docs/cluster.md)."""
+
+    def requested(wildcards, attempt):
+        first = amount(wildcards) if callable(amount) else amount
+        return first * 2 ** (attempt - 1)
+
+    return requested
 
 
 wildcard_constraints:

@@ -18,6 +18,9 @@ rule cases:
         "logs/benchmarks/{corpus}/cases.tsv"
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(3000),
+        runtime=grows(60),
     params:
         registry=RUN.registry_path,
         reader=lambda wc: CONFIG["corpora"][wc.corpus]["reader"],
@@ -32,10 +35,10 @@ rule cases:
     shell:
         "python -m rarefuse corpus --name {wildcards.corpus} --reader {params.reader}"
         " --source {input.source:q} --options {params.options:q}"
-        " --registry {params.registry} {params.verify}"
-        " --terms {input.terms} --aliases {input.aliases}"
-        " --cases {output.cases} --skipped {output.skipped} --withheld {output.withheld}"
-        " 2>&1 | tee {log} >&2"
+        " --registry {params.registry:q} {params.verify}"
+        " --terms {input.terms:q} --aliases {input.aliases:q}"
+        " --cases {output.cases:q} --skipped {output.skipped:q} --withheld {output.withheld:q}"
+        " 2>&1 | tee {log:q} >&2"
 
 
 rule view:
@@ -49,11 +52,14 @@ rule view:
         "logs/{corpus}/view.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         code=code_digest("rarefuse.corpus.view"),
     shell:
-        "python -m rarefuse view --cases {input.cases} --terms {input.terms}"
-        " --aliases {input.aliases} --output {output} 2>&1 | tee {log} >&2"
+        "python -m rarefuse view --cases {input.cases:q} --terms {input.terms:q}"
+        " --aliases {input.aliases:q} --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule splits:
@@ -65,12 +71,15 @@ rule splits:
         "logs/{corpus}/splits.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(60),
     params:
         options=as_json(RUN.split_options()),
         code=code_digest("rarefuse.corpus.splits"),
     shell:
-        "python -m rarefuse splits --cases {input.cases} --options {params.options:q}"
-        " --output {output} 2>&1 | tee {log} >&2"
+        "python -m rarefuse splits --cases {input.cases:q} --options {params.options:q}"
+        " --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule audit:
@@ -88,9 +97,12 @@ rule audit:
         "logs/{corpus}/audit.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         code=code_digest("rarefuse.corpus.audit"),
     shell:
-        "python -m rarefuse audit --view {input.view} --cases {input.cases}"
-        " --withheld {input.withheld} --splits {input.splits} --diseases {input.diseases}"
-        " --terms {input.terms} --aliases {input.aliases} --output {output} 2>&1 | tee {log} >&2"
+        "python -m rarefuse audit --view {input.view:q} --cases {input.cases:q}"
+        " --withheld {input.withheld:q} --splits {input.splits:q} --diseases {input.diseases:q}"
+        " --terms {input.terms:q} --aliases {input.aliases:q} --output {output:q} 2>&1 | tee {log:q} >&2"

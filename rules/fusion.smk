@@ -29,7 +29,8 @@ rule fusion_features:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=grows(3000),
+        runtime=grows(120),
     params:
         depth=CONFIG["evaluation"]["depth"],
         code=code_digest("rarefuse.fusion.features"),
@@ -38,7 +39,7 @@ rule fusion_features:
         " python -m rarefuse fusion-features --component {wildcards.component}"
         " --protocol {wildcards.protocol} --arm {wildcards.arm:q} --depth {params.depth}"
         ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
-        " --output {output} --threads {threads} 2>&1 | tee {log} >&2"
+        " --output {output:q} --threads {threads} 2>&1 | tee {log:q} >&2"
 
 
 rule full_places:
@@ -65,7 +66,8 @@ rule full_places:
         "../envs/base.yaml"
     threads: 8
     resources:
-        mem_mb=6000,
+        mem_mb=grows(6000),
+        runtime=grows(240),
     params:
         arms=" ".join(f"--arm {arm}" for arm in RUN.fusion.arms),
         method=lambda wc: RUN.ranker_method(wc.ranker),
@@ -76,7 +78,7 @@ rule full_places:
         " python -m rarefuse full-places {params.arms} --method {params.method}"
         " --options {params.options:q}"
         ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
-        ' --output "$(dirname {output.places[0]:q})" --threads {threads} 2>&1 | tee {log} >&2'
+        ' --output "$(dirname {output.places[0]:q})" --threads {threads} 2>&1 | tee {log:q} >&2'
 
 
 rule fusion_fit:
@@ -95,7 +97,8 @@ rule fusion_fit:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=grows(3000),
+        runtime=grows(240),
     params:
         options=lambda wc: as_json(RUN.fusion.fit_options(wc.holdout, wc.suite)),
         code=code_digest("rarefuse.fusion.fit"),
@@ -105,7 +108,7 @@ rule fusion_fit:
         " python -m rarefuse fusion-fit --component {wildcards.component}"
         " --protocol {wildcards.protocol} --options {params.options:q}"
         ' --knowledge "$(dirname {input.diseases:q})" --corpus "$(dirname {input.cases:q})"'
-        " --tensors {output.tensors} --description {output.description} 2>&1 | tee {log} >&2"
+        " --tensors {output.tensors:q} --description {output.description:q} 2>&1 | tee {log:q} >&2"
 
 
 rule fusion_score:
@@ -126,7 +129,8 @@ rule fusion_score:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=grows(3000),
+        runtime=grows(120),
     params:
         options=as_json(RUN.fusion.options()),
         code=code_digest("rarefuse.fusion.stage"),
@@ -135,7 +139,7 @@ rule fusion_score:
         " python -m rarefuse fusion-score --component {wildcards.component}"
         " --protocol {wildcards.protocol} --arm {wildcards.arm:q} --options {params.options:q}"
         ' --knowledge "$(dirname {input.diseases:q})" --corpus "$(dirname {input.cases:q})"'
-        " --tensors {input.fits[0]} --output {output} 2>&1 | tee {log} >&2"
+        " --tensors {input.fits[0]:q} --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule fusion_rules:
@@ -158,7 +162,8 @@ rule fusion_rules:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=grows(3000),
+        runtime=grows(120),
     params:
         options=lambda wc: as_json(RUN.fusion.options(RUN.fusion.hold_outs()[wc.arm].arms)),
         code=code_digest("rarefuse.fusion.stage"),
@@ -167,7 +172,7 @@ rule fusion_rules:
         " python -m rarefuse fusion-score --component {wildcards.component}"
         " --protocol {wildcards.protocol} --arm {wildcards.arm:q} --options {params.options:q}"
         ' --knowledge "$(dirname {input.diseases:q})" --corpus "$(dirname {input.cases:q})"'
-        " --output {output} 2>&1 | tee {log} >&2"
+        " --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule fuse:
@@ -189,16 +194,17 @@ rule fuse:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=grows(3000),
+        runtime=grows(120),
     params:
         component=CONFIG["fusion"]["ranker"],
         protocol=CONFIG["fusion"]["protocol"],
         options=lambda wc: as_json(RUN.fusion.options(RUN.fusion.hold_outs()[wc.arm].arms)),
-        tensors=lambda wc, input: f"--tensors {input.fits[0]}" if input.fits else "",
+        tensors=lambda wc, input: f"--tensors {quote(input.fits[0])}" if input.fits else "",
         code=code_digest("rarefuse.fusion.fused"),
     shell:
         "OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 POLARS_MAX_THREADS=1"
         " python -m rarefuse fuse --component {params.component} --protocol {params.protocol}"
         " --arm {wildcards.arm:q} --method {wildcards.method} --options {params.options:q}"
         ' --knowledge "$(dirname {input.diseases:q})" --corpus "$(dirname {input.cases:q})"'
-        " {params.tensors} --output {output} 2>&1 | tee {log} >&2"
+        " {params.tensors} --output {output:q} 2>&1 | tee {log:q} >&2"

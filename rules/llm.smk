@@ -14,13 +14,14 @@ rule prepare_model:
     conda:
         "../envs/vllm.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=grows(4000),
+        runtime=grows(60),
     params:
         registry=RUN.registry_path,
         code=code_digest("rarefuse.llm.prepare"),
     shell:
         "OMP_WAIT_POLICY=PASSIVE python -m rarefuse prepare-model --gguf {input:q} --source-id {wildcards.source}"
-        " --registry {params.registry} --output {output} 2>&1 | tee {log} >&2"
+        " --registry {params.registry:q} --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule ask:
@@ -45,22 +46,23 @@ rule ask:
         "../envs/vllm.yaml"
     threads: lambda wc: RUN.arm_threads(wc.arm)
     resources:
-        mem_mb=16000,
+        mem_mb=grows(lambda wc: RUN.arm_memory(wc.arm)),
+        runtime=grows(1440),
         gpu=lambda wc: RUN.arm_gpus(wc.arm),
     params:
         options=lambda wc: RUN.arm_options(wc.arm),
         # Goes up when a run leaves cases without an answer, so that the next one asks again.
         attempts=lambda wc: RUN.arm_attempts(wc.corpus, wc.arm),
-        model=lambda wc, input: f"--model {input.model}" if input.model else "",
+        model=lambda wc, input: f"--model {quote(str(input.model))}" if input.model else "",
         code=lambda wc: RUN.arm_code(wc.arm),
     shell:
         # Threads that wait let others run: spinning ones halt each other on a busy machine.
         "OMP_NUM_THREADS={threads} OMP_WAIT_POLICY=PASSIVE POLARS_MAX_THREADS={threads}"
         " python -m rarefuse ask {wildcards.arm} --options {params.options:q} {params.model}"
-        " --view {input.view} --audit {input.audit} --cases {input.cases}"
-        " --withheld {input.withheld} --diseases {input.diseases}"
-        " --terms {input.terms} --aliases {input.aliases}"
-        " --output {output} 2>&1 | tee {log} >&2"
+        " --view {input.view:q} --audit {input.audit:q} --cases {input.cases:q}"
+        " --withheld {input.withheld:q} --diseases {input.diseases:q}"
+        " --terms {input.terms:q} --aliases {input.aliases:q}"
+        " --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule parse_answers:
@@ -74,7 +76,10 @@ rule parse_answers:
         arm="|".join(map(re.escape, RUN.asked_arms)) or "(?!)",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         code=code_digest("rarefuse.llm.names"),
     shell:
-        "python -m rarefuse parse --completions {input} --output {output} 2>&1 | tee {log} >&2"
+        "python -m rarefuse parse --completions {input:q} --output {output:q} 2>&1 | tee {log:q} >&2"

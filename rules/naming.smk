@@ -20,13 +20,16 @@ rule lexicon:
         "logs/benchmarks/lexicon.tsv"
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         registry=RUN.registry_path,
         code=code_digest("rarefuse.naming.lexicon"),
     shell:
-        "python -m rarefuse lexicon --diseases {input.diseases} --mondo {input.mondo}"
-        " --mappings {input.mappings} --orphanet {input.orphanet}"
-        " --lexicon {output.lexicon} --crosswalk {output.crosswalk} 2>&1 | tee {log} >&2"
+        "python -m rarefuse lexicon --diseases {input.diseases:q} --mondo {input.mondo:q}"
+        " --mappings {input.mappings:q} --orphanet {input.orphanet:q}"
+        " --lexicon {output.lexicon:q} --crosswalk {output.crosswalk:q} 2>&1 | tee {log:q} >&2"
 
 
 rule recorded:
@@ -44,10 +47,13 @@ rule recorded:
         arm="|".join(map(re.escape, RUN.recorded_arms)) or "(?!)",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         registry=RUN.registry_path,
         options=lambda wc: RUN.recorded_options(wc.arm),
-        key_table=lambda wc, input: f"--keys {input.records}" if input.records else "",
+        key_table=lambda wc, input: f"--keys {quote(str(input.records))}" if input.records else "",
         verify=lambda wc: (
             f"--source-id {CONFIG['llms'][wc.arm]['source']}"
             if "source" in CONFIG["llms"][wc.arm]
@@ -56,9 +62,9 @@ rule recorded:
         code=code_digest("rarefuse.llm.recorded"),
     shell:
         "python -m rarefuse recorded --answers {input.answers:q} {params.key_table}"
-        " --registry {params.registry} {params.verify}"
-        " --cases {input.cases} --options {params.options:q} --completions {output.completions}"
-        " --names {output.names} --problems {output.problems} 2>&1 | tee {log} >&2"
+        " --registry {params.registry:q} {params.verify}"
+        " --cases {input.cases:q} --options {params.options:q} --completions {output.completions:q}"
+        " --names {output.names:q} --problems {output.problems:q} 2>&1 | tee {log:q} >&2"
 
 
 rule map_names:
@@ -77,15 +83,18 @@ rule map_names:
         "logs/benchmarks/{corpus}/map_names/{arm}.tsv"
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(60),
     params:
         level=CONFIG["naming"]["level"],
         rules=as_json(CONFIG["naming"]["rules"]),
         code=code_digest("rarefuse.naming.stage"),
     shell:
-        "python -m rarefuse map-names --names {input.names} --lexicon {input.lexicon}"
-        " --crosswalk {input.crosswalk} --cases {input.cases} --level {params.level}"
-        " --rules {params.rules:q} --mapping {output.mapping} --ranking {output.ranking}"
-        " --gold-ranks {output.gold_ranks} 2>&1 | tee {log} >&2"
+        "python -m rarefuse map-names --names {input.names:q} --lexicon {input.lexicon:q}"
+        " --crosswalk {input.crosswalk:q} --cases {input.cases:q} --level {params.level}"
+        " --rules {params.rules:q} --mapping {output.mapping:q} --ranking {output.ranking:q}"
+        " --gold-ranks {output.gold_ranks:q} 2>&1 | tee {log:q} >&2"
 
 
 rule audit_sample:
@@ -98,12 +107,15 @@ rule audit_sample:
         "logs/{corpus}/audit_sample.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         arms=" ".join(f"--arm {arm}" for arm in RUN.arms),
         corpus=f"{RESULTS}/{{corpus}}",
         options=as_json({k: v for k, v in CONFIG["mapping_audit"].items() if k != "reviews"}),
         code=code_digest("rarefuse.naming.audit"),
     shell:
-        "python -m rarefuse audit-sample {params.arms} --corpus {params.corpus}"
-        " --options {params.options:q} --items {output.blinded} --key {output.key}"
-        " 2>&1 | tee {log} >&2"
+        "python -m rarefuse audit-sample {params.arms} --corpus {params.corpus:q}"
+        " --options {params.options:q} --items {output.blinded:q} --key {output.key:q}"
+        " 2>&1 | tee {log:q} >&2"

@@ -21,11 +21,14 @@ rule deletions:
         "logs/benchmarks/{corpus}/deletions.tsv"
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(3000),
+        runtime=grows(120),
     params:
         code=code_digest("rarefuse.provenance.matching"),
     shell:
-        "python -m rarefuse deletions --cases {input.cases}"
-        ' --knowledge "$(dirname {input.terms:q})" --output {output} 2>&1 | tee {log} >&2'
+        "python -m rarefuse deletions --cases {input.cases:q}"
+        ' --knowledge "$(dirname {input.terms:q})" --output {output:q} 2>&1 | tee {log:q} >&2'
 
 
 rule rank_deletions:
@@ -54,7 +57,8 @@ rule rank_deletions:
         "../envs/base.yaml"
     threads: 8
     resources:
-        mem_mb=6000,
+        mem_mb=grows(6000),
+        runtime=grows(240),
     params:
         method=lambda wc: RUN.ranker_method(wc.ranker),
         options=lambda wc: RUN.ranker_options(wc.ranker),
@@ -64,8 +68,8 @@ rule rank_deletions:
         " python -m rarefuse rank-deletions --method {params.method}"
         " --options {params.options:q}"
         ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
-        ' --deletions {input.deletions} --gold-ranks "$(dirname {output.gold_ranks[0]:q})"'
-        " --threads {threads} 2>&1 | tee {log} >&2"
+        ' --deletions {input.deletions:q} --gold-ranks "$(dirname {output.gold_ranks[0]:q})"'
+        " --threads {threads} 2>&1 | tee {log:q} >&2"
 
 
 rule table:
@@ -83,10 +87,13 @@ rule table:
         "logs/benchmarks/{corpus}/tables/{table}.tsv"
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
     params:
         options=lambda wc: RUN.table_options(wc.table),
         code=lambda wc: RUN.table_code(wc.table),
     shell:
         "python -m rarefuse table {wildcards.table}"
         ' --corpus "$(dirname {input.cases:q})" --knowledge "$(dirname {input.diseases:q})"'
-        " --options {params.options:q} --output {output} 2>&1 | tee {log} >&2"
+        " --options {params.options:q} --output {output:q} 2>&1 | tee {log:q} >&2"

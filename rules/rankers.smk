@@ -33,7 +33,8 @@ rule rank:
         "../envs/base.yaml"
     threads: 8
     resources:
-        mem_mb=6000,
+        mem_mb=grows(6000),
+        runtime=grows(240),
     params:
         method=lambda wc: RUN.ranker_method(wc.ranker),
         options=lambda wc: RUN.ranker_options(wc.ranker),
@@ -45,4 +46,4 @@ rule rank:
         ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
         ' --rankings "$(dirname {output.rankings[0]:q})"'
         ' --gold-ranks "$(dirname {output.gold_ranks[0]:q})"'
-        " --depth {params.depth} --threads {threads} 2>&1 | tee {log} >&2"
+        " --depth {params.depth} --threads {threads} 2>&1 | tee {log:q} >&2"

@@ -21,14 +21,17 @@ rule report:
         "logs/{corpus}/report.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(3000),
+        runtime=grows(60),
     params:
         provenance=lambda wc: RUN.provenance(wc.corpus),
         code=code_digest("rarefuse.report.stage"),
     shell:
         "python -m rarefuse report --name {wildcards.corpus}"
-        " $(printf -- '--table %s ' {input.tables})"
-        " --skipped {input.skipped} --problems {input.problems} --audit {input.audit}"
-        " --provenance {params.provenance:q} --output {output} 2>&1 | tee {log} >&2"
+        " $(printf -- '--table %s ' {input.tables:q})"
+        " --skipped {input.skipped:q} --problems {input.problems:q} --audit {input.audit:q}"
+        " --provenance {params.provenance:q} --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule case_explorer:
@@ -58,7 +61,8 @@ rule case_explorer:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=6000,
+        mem_mb=grows(6000),
+        runtime=grows(60),
     params:
         options=RUN.explorer_options(),
         code=code_digest("rarefuse.explorer.stage"),
@@ -66,7 +70,7 @@ rule case_explorer:
         "POLARS_MAX_THREADS={threads} NUMBA_NUM_THREADS={threads}"
         " python -m rarefuse explorer --name {wildcards.corpus} --options {params.options:q}"
         ' --knowledge "$(dirname {input.diseases:q})" --corpus "$(dirname {input.cases:q})"'
-        " --output {output} 2>&1 | tee {log} >&2"
+        " --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule run_config:
@@ -74,21 +78,22 @@ rule run_config:
         f"{RESULTS}/{{corpus}}/config.yaml",
     log:
         "logs/{corpus}/config.log",
+    localrule: True
     conda:
         "../envs/base.yaml"
     params:
         config=as_json(CONFIG),
     shell:
-        "python -m rarefuse write-config --options {params.config:q} --output {output} 2>&1 | tee {log} >&2"
+        "python -m rarefuse write-config --options {params.config:q} --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 onsuccess:
-    page = Path(f"{RESULTS}/{CORPUS}/report.html")
+    made = f"{RESULTS}/{CORPUS}"
+    page = Path(made, "report.html")
     # Only if this run made the page: a run for another target leaves an older one alone.
     if page.exists() and page.stat().st_mtime >= STARTED:
         shell(
-            "python -m rarefuse summary --name {CORPUS} --report {page}"
+            "python -m rarefuse summary --name {CORPUS} --report {page:q}"
             " --level {CONFIG[evaluation][level]}"
-            " --table {RESULTS}/{CORPUS}/tables/cohort.parquet"
-            " --table {RESULTS}/{CORPUS}/tables/recall.parquet"
+            " --table {made:q}/tables/cohort.parquet --table {made:q}/tables/recall.parquet"
         )

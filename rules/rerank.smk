@@ -25,7 +25,8 @@ rule train_reranker:
         "../envs/base.yaml"
     threads: 8
     resources:
-        mem_mb=6000,
+        mem_mb=grows(8000),
+        runtime=grows(480),
     params:
         arms=lambda wc: " ".join(f"--arm {arm}" for arm in RUN.reranker_trains_on(wc.reranker)),
         options=RUN.reranker_options(),
@@ -34,7 +35,7 @@ rule train_reranker:
         "NUMBA_NUM_THREADS={threads} POLARS_MAX_THREADS={threads} OMP_NUM_THREADS={threads}"
         ' python -m rarefuse train-reranker --knowledge "$(dirname {input.terms:q})"'
         ' --corpus "$(dirname {input.cases:q})" {params.arms} --options {params.options:q}'
-        ' --output "$(dirname {output.weights:q})" 2>&1 | tee {log} >&2'
+        ' --output "$(dirname {output.weights:q})" 2>&1 | tee {log:q} >&2'
 
 
 rule rerank:
@@ -61,7 +62,8 @@ rule rerank:
         "../envs/base.yaml"
     threads: 8
     resources:
-        mem_mb=6000,
+        mem_mb=grows(6000),
+        runtime=grows(120),
     params:
         places=CONFIG["reranker"]["places"],
         code=code_digest("rarefuse.rerank.stage"),
@@ -70,4 +72,4 @@ rule rerank:
         " python -m rarefuse rerank {wildcards.target}"
         ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
         ' --model "$(dirname {input.weights:q})" --places {params.places}'
-        ' --output "$(dirname {output.ranking:q})" 2>&1 | tee {log} >&2'
+        ' --output "$(dirname {output.ranking:q})" 2>&1 | tee {log:q} >&2'

@@ -11,6 +11,7 @@ rule fetch:
         "logs/fetch/{file}.log",
     wildcard_constraints:
         file="|".join(s.file.replace(".", r"\.") for s in RUN.registry.values()),
+    localrule: True
     conda:
         "../envs/base.yaml"
     params:
@@ -19,5 +20,5 @@ rule fetch:
         sha256=lambda wc: RUN.source_of_file(wc.file).sha256,
     shell:
         "python -m rarefuse fetch {params.source}"
-        " --registry {params.registry}"
-        " --output {output} 2>&1 | tee {log} >&2"
+        " --registry {params.registry:q}"
+        " --output {output:q} 2>&1 | tee {log:q} >&2"

@@ -35,7 +35,8 @@ rule stock_rank:
         "../envs/java.yaml"
     threads: 8
     resources:
-        mem_mb=8000,
+        mem_mb=grows(8000),
+        runtime=grows(1440),
     params:
         registry=RUN.registry_path,
         source=RUN.hpoa.id,
@@ -48,8 +49,8 @@ rule stock_rank:
         state=lambda wc: f"{RESULTS}/{wc.corpus}/stock/{wc.ranker}",
     shell:
         "python -m rarefuse stock --method {params.method} --options {params.options:q}"
-        " --hpoa {input.hpoa} --registry {params.registry} --source-id {params.source}"
+        " --hpoa {input.hpoa:q} --registry {params.registry:q} --source-id {params.source}"
         ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
-        ' --state {params.state} --rankings "$(dirname {output.rankings[0]:q})"'
-        ' --gold-ranks "$(dirname {output.gold_ranks[0]:q})" --failures {output.failures}'
-        " --depth {params.depth} --threads {threads} 2>&1 | tee {log} >&2"
+        ' --state {params.state:q} --rankings "$(dirname {output.rankings[0]:q})"'
+        ' --gold-ranks "$(dirname {output.gold_ranks[0]:q})" --failures {output.failures:q}'
+        " --depth {params.depth} --threads {threads} 2>&1 | tee {log:q} >&2"

@@ -277,6 +277,10 @@ class Run:
         """Threads that an arm can use; a server does the work of those behind one."""
         return 8 if self.config["llms"][arm]["backend"] == "vllm" else 1
 
+    def arm_memory(self, arm: str) -> int:
+        """Memory (MB) that asking an arm needs at first; a server holds its models itself."""
+        return 16_000 if self.config["llms"][arm]["backend"] == "vllm" else 2_000
+
     def arm_attempts(self, corpus: str, arm: str) -> str:
         """How many runs left cases of an arm without an answer; see `rarefuse.llm.ask`."""
         path = Path(self.results, corpus, "llm", arm, "attempts")

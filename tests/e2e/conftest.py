@@ -28,13 +28,16 @@ class Project:
         }
 
     def command(self, *arguments, cores=2, config=TINY):
-        return [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments, *config]
+        """Command line; a profile that names its executor needs no `cores`."""
+        limit = [] if cores is None else ["--cores", str(cores)]
+        return [sys.executable, "-m", "snakemake", *limit, *arguments, *config]
 
-    def snakemake(self, *arguments, **settings):
+    def snakemake(self, *arguments, timeout=600, **settings):
         """Run and return (status, everything printed)."""
         done = subprocess.run(
             self.command(*arguments, **settings), cwd=self.folder, env=self.environment,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=600,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+            timeout=timeout,
         )  # fmt: skip
         return done.returncode, done.stdout
 
@@ -113,6 +116,12 @@ def project(finished, place):
 
 
 @pytest.fixture
-def fresh(checkout, place):
+def fresh(renew):
     """A copy of the project in which nothing has run."""
-    return copy(checkout, place)
+    return renew()
+
+
+@pytest.fixture
+def renew(checkout, place):
+    """Make a project in which nothing has run, in the place of any other."""
+    return lambda: copy(checkout, place)

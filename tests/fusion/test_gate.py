@@ -179,3 +179,14 @@ def test_a_changed_or_broken_checkpoint_is_refused(trained, tmp_path):
     tensors.write_bytes(b"not tensors")
     with pytest.raises(InputError, match="cannot be read"):
         load_fits(tensors, description)
+
+
+def test_a_checkpoint_without_a_digest_is_refused(trained, tmp_path):
+    tensors, description = tmp_path / "a.safetensors", tmp_path / "a.json"
+    save_fits([trained], {}, tensors, description)
+    meta = json.loads(description.read_text())
+    del meta["sha256"]
+    for content in (meta, [], 3):
+        description.write_text(json.dumps(content))
+        with pytest.raises(InputError, match="cannot be read"):
+            load_fits(tensors, description)

@@ -202,9 +202,11 @@ def load_fits(tensors: Path, description: Path) -> tuple[dict[str, Fits], dict[s
     """
     try:
         meta = json.loads(Path(description).read_text(encoding="utf-8"))
+        if missing := [key for key in ("features", "methods", "sha256") if key not in meta]:
+            raise ValueError(f"the description has no {', '.join(missing)}")
         content = Path(tensors).read_bytes()
         arrays = load(content)
-    except (OSError, ValueError, SafetensorError) as error:
+    except (OSError, ValueError, TypeError, SafetensorError) as error:
         raise InputError(
             "a checkpoint cannot be read",
             where=f"{tensors}, {description}",
@@ -212,8 +214,8 @@ def load_fits(tensors: Path, description: Path) -> tuple[dict[str, Fits], dict[s
             expected="a safetensors file and its JSON description",
             todo="run the workflow so that it is made again",
         ) from error
-    if meta.get("features") != list(FEATURE_NAMES):
-        found = meta.get("features") or []
+    if meta["features"] != list(FEATURE_NAMES):
+        found = meta["features"] or []
         changed = [n for n in found if n not in FEATURE_NAMES] or ["the same in another order"]
         raise InputError(
             "a checkpoint was trained on other features",
