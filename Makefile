@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.rarefuse-installed
 INSTALLED_DEV := $(VENV)/.rarefuse-installed-dev
 INSTALLED_LLM := $(VENV)/.rarefuse-installed-llm
+INSTALLED_DOCS := $(VENV)/.rarefuse-installed-docs
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # LLM=0 leaves the embedded language model out, and vLLM with it.
 LLM ?= 1
 
-.PHONY: run llm test test-faults test-slurm check format clean
+.PHONY: run llm test test-faults test-slurm check docs format clean
 
 ifeq ($(LLM),0)
 run: $(INSTALLED)
@@ -40,13 +41,17 @@ check: $(INSTALLED_DEV)
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
+# The site, into site/index.html. A broken link or a page outside the navigation is an error.
+docs: $(INSTALLED_DOCS)
+	$(BIN)/mkdocs build --strict --quiet
+
 format: $(INSTALLED_DEV)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/snakefmt --line-length 100 Snakefile rules
 
 clean:
-	rm -rf results logs .snakemake
+	rm -rf results logs site .snakemake
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -58,6 +63,10 @@ $(INSTALLED): requirements/base.txt pyproject.toml | $(BIN)/python
 
 $(INSTALLED_DEV): requirements/dev.txt requirements/cluster.txt $(INSTALLED)
 	$(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+$(INSTALLED_DOCS): requirements/docs.txt $(INSTALLED)
+	$(PIP_INSTALL) -r requirements/docs.txt
 	@touch $@
 
 # A vLLM that is there already, a GPU's say, stays as it is.
