@@ -66,7 +66,7 @@ def _command(name: str, command: argparse.ArgumentParser) -> Iterator[str]:
 def _argument(action: argparse.Action) -> list[str]:
     names = ", ".join(code(name) for name in action.option_strings) or code(action.dest)
     if action.option_strings and action.nargs != 0:
-        names += f" {code(action.metavar or action.dest.upper().replace('-', '_'))}"  # type: ignore[operator]
+        names += f" {code(str(action.metavar or action.dest.upper()))}"
     meaning = cell((action.help or "").replace("%%", "%"))
     if action.choices is not None:
         meaning += f" (one of {', '.join(code(str(choice)) for choice in action.choices)})"
