@@ -10,6 +10,11 @@ def test_code_with_backticks_in_it():
 
 def test_cells_are_one_line_and_show_what_would_be_markup():
     assert cell("a |\n  <b>") == "a \\| &lt;b>"
+    assert cell('as JSON: {"a_b": 1}') == 'as JSON: \\{"a\\_b": 1\\}'
+
+
+def test_code_in_a_cell_stays():
+    assert cell("`a|<b>_{}` | c") == "`a|<b>_{}` \\| c"
 
 
 def test_a_table_by_hand():

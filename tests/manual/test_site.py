@@ -53,6 +53,13 @@ def test_sections_of_the_readme_are_put_in(site):
     assert "README.md" not in page
 
 
+def test_what_looks_like_markup_is_shown(site):
+    page = pages(site)["reference/commands.html"]
+    assert 'as JSON: {"disease": "final diagnosis"}' in page
+    config = pages(site)["reference/config.html"]
+    assert "<code>^[^\\s]+$</code>" in config
+
+
 def test_no_mark_of_the_tests_is_shown(site):
     for name, page in pages(site).items():
         assert "run=dry" not in page, name

@@ -228,7 +228,7 @@ def config_page(schema: Mapping[str, Any]) -> str:
 def _row(key: Key, kinds: Mapping[str, Mapping[str, Mapping[str, str | None]]]) -> list[str]:
     return [
         code(key.path),
-        allowed(key.schema).replace("|", "\\|"),
-        _default(key, kinds).replace("|", "\\|"),
+        allowed(key.schema),
+        _default(key, kinds),
         cell(key.schema["description"]),
     ]

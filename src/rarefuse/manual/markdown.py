@@ -1,5 +1,6 @@
 """Tables and cells in Markdown."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -11,8 +12,12 @@ def code(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text for a table's cell: one line, its pipes and angle brackets shown as they are."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    """Text for a table's cell: one line, with what is no code shown as it stands."""
+    parts = " ".join(text.split()).split("`")
+    for i in range(0, len(parts), 2):
+        # A brace at a cell's end would be read as attributes of the cell.
+        parts[i] = re.sub(r"([|{}*_])", r"\\\1", parts[i]).replace("<", "&lt;")
+    return "`".join(parts)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
