@@ -13,7 +13,10 @@ What a block says in its first line:
 - ``yaml`` without a title: a fragment of a configuration; ``text``: what is printed.
 """
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,3 +111,23 @@ def patched(text, diff):
     after = "\n".join(line[1:] for line in diff.splitlines() if line[0] in " +")
     assert text.count(before) == 1, f"{text.count(before)} times in the file: {before}"
     return text.replace(before, after)
+
+
+def environment(folder, base):
+    """Environment in which a reader's commands are found, below `folder`."""
+    tools = folder / "tools"
+    tools.mkdir(parents=True)
+    for name in ("snakemake", "rarefuse", "python"):
+        module = "" if name == "python" else f" -m {name}"
+        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{module} "$@"\n')
+        (tools / name).chmod(0o755)
+    return {**base, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+
+
+def shell(text, folder, variables, **settings):
+    """Run a block and return (status, everything printed)."""
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", text], cwd=folder, env=variables, text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, **settings,
+    )  # fmt: skip
+    return done.returncode, done.stdout

@@ -1,22 +1,19 @@
-"""Every command of the documentation is run, on a small corpus or as a dry run.
+"""Every command of the documentation that a small corpus is enough for is run.
 
-`doc_blocks` says which is which. Commands run in one folder, page after page, as a reader's would.
+`doc_blocks` says which those are. They run in one folder, page after page, as a reader's would.
 Its default corpus has the name of the embedded one and the cases of the tiny one; the server that a
 page asks is the test's own.
 """
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from doc_blocks import PAGES, ROOT, blocks, commands, merged, patched
+from doc_blocks import PAGES, ROOT, blocks, environment, merged, patched, shell
 from rarefuse.manual.artifacts import FILES
 
 pytestmark = pytest.mark.e2e
@@ -31,7 +28,6 @@ def has(page, *kinds):
 
 
 RUN = sorted((p for p in PAGES if has(p, "sh", "python")), key=lambda p: p == ROOT / LAST)
-DRY = [b for page in PAGES for b in blocks(page) if b.language == "sh" and b.run == "dry"]
 
 
 def small_config(root):
@@ -43,28 +39,9 @@ def small_config(root):
     config["corpora"][config["corpus"]] = config["corpora"]["tiny"]
     # Enough to find a page's mistakes, and soon done.
     config["evaluation"]["tables"] = ["cohort", "overlap", "recall", "ties"]
-    config["evaluation"]["rankers"] = ["resnik", "phenomizer"]
+    config["evaluation"]["rankers"] = ["phenomizer"]
     config["fusion"]["tables"] = []  # no lexicon of names, so nothing to fuse
     return config
-
-
-def environment(folder, base):
-    """Environment in which a reader's commands are found, below `folder`."""
-    tools = folder / "tools"
-    tools.mkdir(parents=True)
-    for name in ("snakemake", "rarefuse", "python"):
-        module = "" if name == "python" else f" -m {name}"
-        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{module} "$@"\n')
-        (tools / name).chmod(0o755)
-    return {**base, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-
-
-def shell(text, folder, variables, **settings):
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", text], cwd=folder, env=variables, text=True, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, **settings,
-    )  # fmt: skip
-    return done.returncode, done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -83,23 +60,6 @@ def reader(finished, place, tiny, tmp_path_factory):
     status, printed = shell("snakemake --cores 2", place, variables)
     assert status == 0, printed
     return place, variables
-
-
-@pytest.fixture(scope="module")
-def clone(checkout, tmp_path_factory):
-    """A checkout with all that a dry run needs, and the environment of the commands."""
-    folder = tmp_path_factory.mktemp("clone") / "project"
-    shutil.copytree(checkout, folder, symlinks=True)
-    for part in ("Makefile", "pyproject.toml", "requirements", "resources/sources.yaml"):
-        (folder / part).parent.mkdir(exist_ok=True)
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-        copy(ROOT / part, folder / part)
-    (folder / "my-answers.tsv").write_text("case\trank\tname\n")
-    for page in PAGES:
-        for block in blocks(page):
-            if block.title and block.language == "yaml":
-                (folder / block.title).write_text(block.text)
-    return folder, environment(tmp_path_factory.mktemp("tools"), dict(os.environ))
 
 
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -121,17 +81,6 @@ def test_what_a_page_shows_works(reader, page, server):
             source = "\n".join(script)
             status, printed = shell("python -", folder, variables, input=source)
             assert status == 0, f"{block}\n{printed}"
-
-
-@pytest.mark.parametrize("block", DRY, ids=str)
-def test_what_takes_long_is_known_to_the_program(clone, block):
-    folder, variables = clone
-    for command in commands(block):
-        program = command.split()[0]
-        assert program in ("snakemake", "make"), f"{block}: no dry run of {program}"
-        status, printed = shell(f"{command} -n", folder, variables)
-        assert status == 0, f"{block}\n{printed}"
-        assert "rarefuse" in printed or "Job stats" in printed, printed
 
 
 def test_the_added_ranker_ranks_untouched_cases_alike(reader):
