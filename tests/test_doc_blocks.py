@@ -85,5 +85,5 @@ def test_how_many_commands_are_run():
     for block in ALL:
         if block.language == "sh":
             counts[block.run] += len(commands(block))
-    assert counts["full"] > counts["dry"]
+    assert counts["full"] >= 12, "what a small corpus is enough for is run, not dry-run"
     assert counts["no"] <= 2, "a command that nobody runs needs a good reason"
