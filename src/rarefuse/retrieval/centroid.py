@@ -156,6 +156,15 @@ class CentroidTable:
     temperature: dict[str, float]
 
 
+@dataclass(frozen=True)
+class Task:
+    """What one intent trains: whom each anchor should find, and who is no negative."""
+
+    intent: str
+    related: Relations
+    mask: RelationMask
+
+
 def train_centroid(
     subset: Subset,
     intents: Sequence[str],
@@ -177,36 +186,71 @@ def train_centroid(
     neighbours : Neighbours, optional
         For terms that will be asked about without being in the table.
     """
-    n = subset.nodes.height
-    draw = seeds.generator(seed, "centroid", *intents)
-    manifold = geoopt.Lorentz(k=1.0)
-    generator = torch_generator(seed, "centroid", *intents)
-    raw = torch.nn.Parameter(_downwards(subset, generator, options))
-    drawn = torch.nn.Parameter(torch.full((len(intents),), _softplus_inverse(options.origin)))
-    log_tau = torch.nn.Parameter(torch.full((len(intents),), math.log(options.temperature)))
-    optimiser = geoopt.optim.RiemannianAdam([{"params": [raw]}, {"params": [drawn, log_tau], "lr": 1e-2}],
-                                            lr=options.rate)  # fmt: skip
     tasks = []
     for intent in intents:
         related = relations(subset, intent)
-        anchors = np.flatnonzero(np.diff(related.ptr))
-        tasks.append((related, anchors, RelationMask.of(related.lists())))
+        tasks.append(Task(intent, related, RelationMask.of(related.lists())))
+    start = starting_table(subset, seed, intents, options)
+    return fit(start, tasks, seed, options, neighbours=neighbours)
+
+
+def fit(
+    start: Tensor,
+    tasks: Sequence[Task],
+    seed: int,
+    options: CentroidOptions,
+    *,
+    neighbours: Neighbours | None = None,
+    known: NDArray[np.bool_] | None = None,
+    learned: CentroidTable | None = None,
+) -> CentroidTable:
+    """Descend from a starting table.
+
+    Parameters
+    ----------
+    start : Tensor, shape (N, d)
+        Before the map to radii R tanh(|v|/R).
+    tasks : sequence of Task
+    seed : int
+    options : CentroidOptions
+    neighbours : Neighbours, optional
+    known : ndarray of bool, shape (N,), optional
+        Rows that stay where they are and are the only negatives (`rarefuse.retrieval.foldin`).
+    learned : CentroidTable, optional
+        Whose c and τ to start from.
+    """
+    n, names = len(start), [task.intent for task in tasks]
+    draw = seeds.generator(seed, "centroid", *names, "fit" if known is None else "fold in")
+    manifold = geoopt.Lorentz(k=1.0)
+    raw = torch.nn.Parameter(start.clone())
+    origin = [learned.origin[t] if learned else options.origin for t in names]
+    tau = [learned.temperature[t] if learned else options.temperature for t in names]
+    drawn = torch.nn.Parameter(torch.tensor([_softplus_inverse(c) for c in origin]))
+    log_tau = torch.nn.Parameter(torch.tensor(tau).log())
+    groups = [{"params": [raw]}]
+    if known is None:
+        groups.append({"params": [drawn, log_tau], "lr": SCALARS_RATE})
+    optimiser = geoopt.optim.RiemannianAdam(groups, lr=options.rate)
+    pool = np.arange(n) if known is None else np.flatnonzero(known)
+    fixed = None if known is None else torch.from_numpy(known)
+    count = min(options.negatives, len(pool))
 
     def points(rows: NDArray[np.int64]) -> Tensor:
-        return manifold.expmap0(_timeless(_within(raw[torch.from_numpy(rows)], options.radius)))
+        u = _within(raw[torch.from_numpy(rows)], options.radius)
+        return manifold.expmap0(torch.cat([torch.zeros_like(u[..., :1]), u], -1))
 
+    anchors = [np.flatnonzero(np.diff(task.related.ptr)) for task in tasks]
     steps = max(options.min_steps, round(options.epochs * n / options.batch))
     for step in range(steps):
-        optimiser.param_groups[0]["lr"] = (
-            options.rate * 0.5 * (1.0 + math.cos(math.pi * step / steps))
-        )
+        rate = options.rate * 0.5 * (1.0 + math.cos(math.pi * step / steps))
+        optimiser.param_groups[0]["lr"] = rate
         loss = torch.zeros(())
-        for i, (related, anchors, mask) in enumerate(tasks):
-            if not len(anchors):
+        for i, task in enumerate(tasks):
+            if not len(anchors[i]):
                 continue
-            batch = draw.choice(anchors, min(options.batch, len(anchors)), replace=False)
-            negatives = draw.integers(n, size=options.negatives)
-            positives = related.sample(batch, options.positives, draw)
+            batch = draw.choice(anchors[i], min(options.batch, len(anchors[i])), replace=False)
+            negatives = pool[draw.integers(len(pool), size=count)]
+            positives = task.related.sample(batch, options.positives, draw)
             own = points(batch)
             if neighbours is not None:
                 around = points(neighbours.rows[batch].ravel()).view(len(batch), -1, own.shape[1])
@@ -214,54 +258,70 @@ def train_centroid(
                 swap = torch.from_numpy(draw.random(len(batch)) < options.neighbour_share)
                 own = torch.where(swap[:, None], mean, own)
             query = _query(own, torch.nn.functional.softplus(drawn[i]))
-            tau = log_tau[i].exp()
-            apart = _arcosh(-(query @ points(negatives).T)) / tau
+            tau_i = log_tau[i].exp()
+            apart = _arcosh(-(query @ points(negatives).T)) / tau_i
             near = points(positives.ravel()).view(len(batch), options.positives, -1)
-            close = _arcosh(-(query[:, None] * near).sum(-1)) / tau
-            apart = apart.masked_fill(mask.lookup(batch, negatives), math.inf)
-            rest = torch.logsumexp(-apart, -1, keepdim=True) + math.log(n / options.negatives)
+            close = _arcosh(-(query[:, None] * near).sum(-1)) / tau_i
+            apart = apart.masked_fill(task.mask.lookup(batch, negatives), math.inf)
+            rest = torch.logsumexp(-apart, -1, keepdim=True) + math.log(len(pool) / count)
             loss = loss + (torch.logaddexp(-close, rest) + close).mean()
-        radii = _within(raw[torch.from_numpy(draw.integers(n, size=options.negatives))], options.radius)
-        short = torch.relu(options.fill * options.radius - radii.norm(dim=-1).mean())
+        if known is None:
+            some = raw[torch.from_numpy(draw.integers(n, size=count))]
+            mean_radius = _within(some, options.radius).norm(dim=-1).mean()
+            loss = loss + torch.relu(options.fill * options.radius - mean_radius) ** 2
         optimiser.zero_grad()
-        (loss + short**2).backward()
+        loss.backward()
+        if fixed is not None and raw.grad is not None:
+            raw.grad[fixed] = 0.0
         optimiser.step()
     with torch.no_grad():
         return CentroidTable(
             _within(raw, options.radius).numpy(),
-            {t: float(torch.nn.functional.softplus(drawn[i])) for i, t in enumerate(intents)},
-            {t: float(log_tau[i].exp()) for i, t in enumerate(intents)},
+            {t: float(torch.nn.functional.softplus(drawn[i])) for i, t in enumerate(names)},
+            {t: float(log_tau[i].exp()) for i, t in enumerate(names)},
         )
 
 
+SCALARS_RATE = 1e-2  # of c and τ
 SPREAD = 0.6  # of a child's direction around its parents'
 NEAREST = 0.4  # share of the starting radius that a root has
 
 
-def _downwards(subset: Subset, generator: torch.Generator, options: CentroidOptions) -> Tensor:
-    """Starting table: children around their parents' direction, farther out with depth."""
+def starting_table(
+    subset: Subset,
+    seed: int,
+    intents: Sequence[str],
+    options: CentroidOptions,
+    given: Tensor | None = None,
+    known: NDArray[np.bool_] | None = None,
+) -> Tensor:
+    """Starting table: children around their parents' direction, farther out with depth.
+
+    Rows that are `known` are those of `given`.
+    """
+    generator = torch_generator(seed, "centroid", *intents)
     noise = torch.randn(subset.nodes.height, options.dimension, generator=generator)
     noise = torch.nn.functional.normalize(noise, dim=-1)
     direction = noise.clone()
+    if given is not None and known is not None:
+        direction[known] = torch.nn.functional.normalize(given[known], dim=-1)
     for row in subset.downwards:
-        if subset.parents[row]:
+        if subset.parents[row] and (known is None or not known[row]):
             mean = direction[subset.parents[row]].mean(0)
             direction[row] = torch.nn.functional.normalize(mean, dim=0) + SPREAD * noise[row]
             direction[row] /= direction[row].norm()
     depth = torch.tensor(subset.nodes["depth"].to_list(), dtype=torch.float32)
     share = NEAREST + (1.0 - NEAREST) * depth / max(float(depth.max()), 1.0)
-    return direction * (share * options.radius * options.fill)[:, None]
+    start = direction * (share * options.radius * options.fill)[:, None]
+    if given is not None and known is not None:
+        start[known] = given[known]
+    return start
 
 
 def _within(raw: Tensor, budget: float) -> Tensor:
     """Normal coordinates of length R tanh(|v|/R)."""
     length = raw.norm(dim=-1, keepdim=True).clamp_min(1e-9)
     return budget * torch.tanh(length / budget) * raw / length
-
-
-def _timeless(u: Tensor) -> Tensor:
-    """Tangent vectors at the origin: a time component of 0 in front."""
-    return torch.cat([torch.zeros_like(u[..., :1]), u], -1)
 
 
 def _query(point: Tensor, origin: Tensor) -> Tensor:
