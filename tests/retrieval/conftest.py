@@ -6,7 +6,8 @@ import pytest
 
 @pytest.fixture(scope="session")
 def data():
-    folder = Path(os.environ.get("RAREFUSE_DATA", "../shared/data"))
+    root = Path(__file__).resolve().parents[2]
+    folder = Path(os.environ.get("RAREFUSE_DATA", root.parent / "shared" / "data"))
     if not folder.is_dir():
-        pytest.skip(f"no real data at {folder}")
+        pytest.skip(f"no real data at {folder}; set RAREFUSE_DATA")
     return folder
