@@ -80,6 +80,11 @@ class Index:
         found, rows = self.faiss_index.search(np.ascontiguousarray(queries, np.float32), k)
         return (-np.sqrt(np.maximum(found, 0.0)) if self.kind.startswith("tangent") else found), rows
 
+    def vectors(self) -> NDArray[np.float32]:
+        """What is stored, one row a node: text vectors, normal coordinates or Lorentz points."""
+        stored: NDArray[np.float32] = self.faiss_index.reconstruct_n(0, self.faiss_index.ntotal)
+        return stored
+
     @property
     def megabytes(self) -> float:
         """Size of the saved index, in units of 2^20 bytes."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rarefuse.retrieval.geometry import centroid, exp_origin
+from rarefuse.retrieval.geometry import centroid
 from rarefuse.retrieval.indexes import Index
 from rarefuse.retrieval.templates import ENTITY, FAMILIES, HIERARCHY, SIBLING
 
@@ -45,9 +45,11 @@ class Linker:
     Parameters
     ----------
     text : Index
-        Labels, then labels with definitions: 2 N rows.
-    vectors : ndarray of float32, shape (2 N, d_e)
+        Labels, then labels with definitions, then perhaps synonyms: M ≥ 2 N rows.
+    vectors : ndarray of float32, shape (M, d_e)
         The same vectors, for scoring.
+    owner : ndarray of int64, shape (M,)
+        Node of every row of the text index.
     spaces : dict
         Intent → Lorentz index.
     points : dict
@@ -60,6 +62,7 @@ class Linker:
 
     text: Index
     vectors: NDArray[np.float32]
+    owner: NDArray[np.int64]
     spaces: dict[str, Index]
     points: dict[str, NDArray[np.float64]]
     origin: dict[str, float]
@@ -68,7 +71,7 @@ class Linker:
     @property
     def size(self) -> int:
         """Nodes."""
-        return len(self.vectors) // 2
+        return len(next(iter(self.points.values())))
 
     def entities(
         self, mention: NDArray[np.float32], hidden: int = -1
@@ -80,11 +83,11 @@ class Linker:
         rows : ndarray of int64
         cosines : ndarray of float64
         """
-        cosines, found = self.text.search(mention[None], min(2 * POOL, 2 * self.size))
-        rows = found[0] % self.size
+        cosines, found = self.text.search(mention[None], min(2 * POOL, len(self.owner)))
+        rows = np.where(found[0] < 0, -1, self.owner[found[0]])
         kept = (found[0] >= 0) & (rows != hidden)
         rows, cosines = rows[kept], cosines[0][kept]
-        # The first of a node's two hits is its larger cosine.
+        # The first of a node's hits is its larger cosine.
         _, first = np.unique(rows, return_index=True)
         first.sort()
         return rows[first], cosines[first].astype(np.float64)
@@ -109,14 +112,20 @@ class Linker:
     ) -> NDArray[np.int64]:
         """Nodes that an intent asks for, best first; `hidden` left out."""
         here = self.place(intent, rows, cosines)
-        near, found = self.spaces[intent].search(here[None], min(POOL, self.size))
-        candidates = found[0][found[0] >= 0]
         if cosines[0] >= EXACT:
-            return candidates[candidates != hidden]
-        candidates = np.union1d(candidates, rows)
-        candidates = candidates[candidates != hidden]
+            _, found = self.spaces[intent].search(here[None], min(POOL, self.size))
+            return found[0][(found[0] >= 0) & (found[0] != hidden)]
+        candidates = self.candidates(intent, here, rows, hidden)
         scores = self.mixed(intent, mention, here, candidates)
         return candidates[np.argsort(-scores, kind="stable")]
+
+    def candidates(
+        self, intent: str, here: NDArray[np.float64], rows: NDArray[np.int64], hidden: int = -1
+    ) -> NDArray[np.int64]:
+        """Nodes near a place, and those of the text index: ascending, `hidden` left out."""
+        _, found = self.spaces[intent].search(here[None], min(POOL, self.size))
+        together = np.union1d(found[0], rows)
+        return together[(together >= 0) & (together != hidden)]
 
     def mixed(
         self,
@@ -189,9 +198,23 @@ def merge(
     return nodes[np.argsort(-score, kind="stable")[:k]]
 
 
-def lorentz_points(u: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Points of a table."""
-    return exp_origin(u)
-
-
 RELATED = (HIERARCHY, SIBLING)
+
+
+def make_linker(
+    text: Index,
+    owner: NDArray[np.int64],
+    spaces: dict[str, Index],
+    origin: dict[str, float],
+    mixing: dict[str, Mixing],
+) -> Linker:
+    """Linker of indexes: everything else is in them."""
+    return Linker(
+        text,
+        text.vectors(),
+        owner,
+        spaces,
+        {intent: space.vectors().astype(np.float64) for intent, space in spaces.items()},
+        origin,
+        mixing,
+    )
