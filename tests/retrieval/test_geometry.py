@@ -39,7 +39,9 @@ def test_close_points_keep_their_digits(gap):
     """arcosh of a number near 1 would lose half of them."""
     u = np.array([2.0, 1.0, 0.5])
     v = u + gap * np.array([0.3, -1.0, 0.7])
-    assert float(exact_distance(u, v)) == pytest.approx(float(g.distance(u, v)), rel=1e-3 * 1e-12 / gap + 1e-9)
+    assert float(exact_distance(u, v)) == pytest.approx(
+        float(g.distance(u, v)), rel=1e-3 * 1e-12 / gap + 1e-9
+    )
 
 
 def test_against_geoopt():
@@ -64,7 +66,9 @@ def test_against_geoopt():
 def test_log_inverts_exp(radius):
     u = points(5, 20, 6, radius)
     x = g.exp_origin(u)
-    np.testing.assert_allclose(g.lorentz_product(x, x), -1.0, rtol=1e-9, atol=np.cosh(radius) ** 2 * 1e-14)
+    np.testing.assert_allclose(
+        g.lorentz_product(x, x), -1.0, rtol=1e-9, atol=np.cosh(radius) ** 2 * 1e-14
+    )
     np.testing.assert_allclose(g.log_origin(x), u, rtol=1e-10, atol=1e-15)
 
 

@@ -97,12 +97,14 @@ class Relations:
     def sample(
         self, anchors: NDArray[np.int64], k: int, draw: np.random.Generator
     ) -> NDArray[np.int64]:
-        """k related rows of each anchor by weight, with replacement, shape (len(anchors), k)."""
+        """K related rows of each anchor by weight, with replacement, shape (len(anchors), k)."""
         low, high = self.cumulative[self.ptr[anchors]], self.cumulative[self.ptr[anchors + 1]]
         at = low[:, None] + draw.random((len(anchors), k)) * (high - low)[:, None]
         found = np.searchsorted(self.cumulative, at, side="right") - 1
         # Rounding may carry a draw over the edge of its own list.
-        return self.rows[np.clip(found, self.ptr[anchors][:, None], self.ptr[anchors + 1][:, None] - 1)]
+        return self.rows[
+            np.clip(found, self.ptr[anchors][:, None], self.ptr[anchors + 1][:, None] - 1)
+        ]
 
     def lists(self) -> list[list[int]]:
         """Related rows of every node."""

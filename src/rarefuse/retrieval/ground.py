@@ -118,7 +118,7 @@ class Grounder:
                 "the query is empty", found=repr(text[:50]), todo="type what you are looking for"
             )
         parsed = self.tagger.parse(text, self.names.__contains__)
-        if want != AUTO and parsed.mention.lower() not in self.names and STUB == parsed.frame:
+        if want != AUTO and parsed.mention.lower() not in self.names and parsed.frame == STUB:
             parsed = Parsed(text.strip(), STUB)
         mention, frame = self.encoder.encode([parsed.mention, parsed.frame])
         if want == AUTO:

@@ -78,7 +78,9 @@ class Index:
         if self.kind.endswith("hnsw"):
             self.faiss_index.hnsw.efSearch = max(k, ef or EF_SEARCH)
         found, rows = self.faiss_index.search(np.ascontiguousarray(queries, np.float32), k)
-        return (-np.sqrt(np.maximum(found, 0.0)) if self.kind.startswith("tangent") else found), rows
+        return (
+            -np.sqrt(np.maximum(found, 0.0)) if self.kind.startswith("tangent") else found
+        ), rows
 
     def vectors(self) -> NDArray[np.float32]:
         """What is stored, one row a node: text vectors, normal coordinates or Lorentz points."""

@@ -135,7 +135,9 @@ def word_features(words: Sequence[str]) -> list[NDArray[np.int64]]:
     bare = [word.strip(_EDGE).lower() for word in words]
     ends = [word[-1] if word[-1] in _EDGE else "" for word in words]
     return [
-        np.fromiter((zlib.crc32(f.encode()) % BINS for f in _features(words, bare, ends, i)), np.int64)
+        np.fromiter(
+            (zlib.crc32(f.encode()) % BINS for f in _features(words, bare, ends, i)), np.int64
+        )
         for i in range(len(words))
     ]
 

@@ -109,7 +109,9 @@ def held_out(query: Query, draw: np.random.Generator) -> Query:
 
 def with_typos(query: Query, draw: np.random.Generator) -> Query:
     """The same question with one character edit in every twenty characters, one at least."""
-    return Query("typo", *_of(query, misspell(query.text, max(1, round(len(query.text) / 20)), draw)))
+    return Query(
+        "typo", *_of(query, misspell(query.text, max(1, round(len(query.text) / 20)), draw))
+    )
 
 
 def _of(query: Query, text: str) -> tuple[str, str, str, str, int, list[int], list[int]]:

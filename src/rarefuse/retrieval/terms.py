@@ -89,10 +89,7 @@ def read_vocabulary(path: Path | str) -> Vocabulary:
             expected="an OBO file or MeSH's ASCII descriptor file (d2026.bin), plain or gzipped",
             todo="name the right file",
         ) from error
-    if "*NEWRECORD" in text[:4096]:
-        vocabulary = _mesh(text)
-    else:
-        vocabulary = _obo(text)
+    vocabulary = _mesh(text) if "*NEWRECORD" in text[:4096] else _obo(text)
     if not vocabulary.terms:
         raise InputError(
             "the ontology holds no live term",
