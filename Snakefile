@@ -19,6 +19,7 @@ include: "rules/naming.smk"
 include: "rules/fusion.smk"
 include: "rules/rerank.smk"
 include: "rules/provenance.smk"
+include: "rules/retrieval.smk"
 include: "rules/report.smk"
 
 

@@ -55,7 +55,8 @@ def test_against_geoopt():
     theirs = manifold.dist(torch.from_numpy(x), torch.from_numpy(y)).numpy()
     np.testing.assert_allclose(g.distance(u, v), theirs, rtol=1e-7)
     np.testing.assert_allclose(
-        g.lorentz_product(x, y), manifold.inner(None, torch.from_numpy(x), torch.from_numpy(y)).numpy(),
+        g.lorentz_product(x, y),
+        manifold.inner(None, torch.from_numpy(x), torch.from_numpy(y)).numpy(),
         rtol=1e-9,
     )  # fmt: skip
     back = manifold.logmap0(torch.from_numpy(x)).numpy()[:, 1:]

@@ -98,7 +98,7 @@ def adapter_rows(data: Data, made: Reference, seed: int) -> Iterator[Row]:
 
 
 def gate_rows(data: Data, seed: int) -> Iterator[Row]:
-    """Accuracy and AUC of every gate on Q-E against Q-H; clean, noisy, misspelt (paper, Table 9)."""
+    """Accuracy and AUC of every gate on Q-E against Q-H, also noisy and misspelt (Table 9)."""
     train = _training(data)
     nets = {
         shape: train_gate(

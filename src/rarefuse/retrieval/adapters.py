@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -46,7 +47,7 @@ def network(
         raise InputError("unknown network", found=shape, expected=f"one of {', '.join(SHAPES)}")
     sizes = [inputs, outputs] if shape == LINEAR else [inputs, hidden, outputs]
     layers: list[torch.nn.Module] = []
-    for i, o in zip(sizes[:-1], sizes[1:], strict=True):
+    for i, o in pairwise(sizes):
         if layers:
             layers.append(torch.nn.ReLU())
         layer = torch.nn.Linear(i, o)

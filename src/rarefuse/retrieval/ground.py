@@ -6,8 +6,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,10 @@ class Answer:
     linked: Hit
     intents: Mapping[str, float]
     hits: tuple[Hit, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)

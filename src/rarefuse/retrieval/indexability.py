@@ -58,8 +58,9 @@ def indexability_rows(
     radii = np.linalg.norm(table, axis=1)
 
     def row(system: str, metric: str, value: float, sd: float | None = None) -> Row:
-        return Row("indexability", system, NOT_APPLICABLE, name, "all", metric, value, None, None, n,
-                   sd)  # fmt: skip
+        return Row(
+            "indexability", system, NOT_APPLICABLE, name, "all", metric, value, None, None, n, sd
+        )
 
     yield row("table", "radius mean", float(radii.mean()))
     yield row("table", "radius max", float(radii.max()))
@@ -129,8 +130,8 @@ def efficiency_rows(
     for name, indexes, work in systems:
         size = sum(index.megabytes for index in indexes)
         for metric, value in (("index MB", size), ("ms a query", latency(work, n))):
-            yield Row("efficiency", name, NOT_APPLICABLE, NOT_APPLICABLE, "all", metric, value, None,
-                      None, n)  # fmt: skip
+            none = NOT_APPLICABLE
+            yield Row("efficiency", name, none, none, "all", metric, value, None, None, n)
 
 
 def theory_rows() -> Iterator[Row]:

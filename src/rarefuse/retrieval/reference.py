@@ -1,4 +1,4 @@
-"""The reference's systems end to end: trained, indexed and searched as published (HYEM_SPEC 3-7)."""
+"""The reference's systems end to end, as published (HYEM_SPEC 3-7)."""
 
 from dataclasses import dataclass, field
 
@@ -25,7 +25,7 @@ from rarefuse.retrieval.templates import HIERARCHY, SIBLING
 from rarefuse.retrieval.text import LABEL_DEFINITION, Vectors, node_texts
 
 SYSTEMS = ("text", "euclidean", "no-budget", "hyem-no-gate", "hyem-hard", "hyem-soft")
-"""As in the paper: text retrieval, Euclidean KG, no radius control, HyEm without gate, routed, mixed."""
+"""The paper's rows: text, Euclidean KG, no radius control, HyEm without gate, routed, mixed."""
 
 
 @dataclass(frozen=True)

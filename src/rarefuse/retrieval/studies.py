@@ -81,8 +81,10 @@ def front_table(
                 )
                 measured = measure(frame, asked)
                 for metric in ("hits@10", "mrr", *(["ancestor_f1"] if intent == HIERARCHY else [])):
-                    yield Row("front", f"centroid {kind}", "transductive", f"R={radius:g}", intent,
-                              metric, measured[metric].mean(), None, None, asked.height)  # fmt: skip
+                    yield Row(
+                        "front", f"centroid {kind}", "transductive", f"R={radius:g}", intent,
+                        metric, measured[metric].mean(), None, None, asked.height,
+                    )  # fmt: skip
                 filled = float(np.linalg.norm(table.u, axis=1).mean() / radius)
                 yield Row("front", f"centroid {kind}", "transductive", f"R={radius:g}", intent,
                           "share of budget", filled, None, None, len(table.u))  # fmt: skip
