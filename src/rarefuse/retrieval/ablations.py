@@ -20,7 +20,7 @@ from rarefuse.retrieval.gates import RULE, GateOptions, gate_weights, rule_gate,
 from rarefuse.retrieval.geometry import exp_origin
 from rarefuse.retrieval.indexability import exact_neighbours, recall
 from rarefuse.retrieval.indexes import build_index
-from rarefuse.retrieval.measures import measure
+from rarefuse.retrieval.measures import mean, measure
 from rarefuse.retrieval.queries import TEST, TRAIN
 from rarefuse.retrieval.reference import (
     SEARCHED,
@@ -54,7 +54,7 @@ def _rows(
     for family in FAMILIES:
         part = measured.filter(pl.col("family") == family)
         for metric in SHORT[family]:
-            value = part[metric].mean()
+            value = mean(part, metric)
             if part.height:
                 yield Row(table, system, NOT_APPLICABLE, variant, family, metric, value, None, None,
                           part.height)  # fmt: skip

@@ -14,6 +14,7 @@ R tanh(|v|/R): the budget cannot be passed, and a mean radius under `fill`·R co
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import geoopt
 import numpy as np
@@ -229,7 +230,7 @@ def fit(
     tau = [learned.temperature[t] if learned else options.temperature for t in names]
     drawn = torch.nn.Parameter(torch.tensor([_softplus_inverse(c) for c in origin]))
     log_tau = torch.nn.Parameter(torch.tensor(tau).log())
-    groups = [{"params": [raw]}]
+    groups: list[dict[str, Any]] = [{"params": [raw]}]
     if known is None:
         groups.append({"params": [drawn, log_tau], "lr": SCALARS_RATE})
     optimiser = geoopt.optim.RiemannianAdam(groups, lr=options.rate)

@@ -6,27 +6,29 @@ it is in double precision. Source: HYEM_SPEC 1 and 8; Lee, Introduction to Riema
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
 
 
-def lorentz_product(x: Array, y: Array) -> Array:
+def lorentz_product(x: Real, y: Real) -> Array:
     """<x, y>_L = -x0 y0 + Σ xi yi over the last axis."""
     product = np.asarray(x, np.float64) * np.asarray(y, np.float64)
     return product[..., 1:].sum(-1) - product[..., 0]
 
 
-def exp_origin(u: Array) -> Array:
+def exp_origin(u: Real) -> Array:
     """Points of normal coordinates: (cosh|u|, sinh|u| u/|u|), shape (…, d) → (…, d + 1)."""
     u = np.asarray(u, np.float64)
     radius = np.linalg.norm(u, axis=-1, keepdims=True)
     return np.concatenate([np.cosh(radius), _sinhc(radius) * u], axis=-1)
 
 
-def log_origin(y: Array) -> Array:
+def log_origin(y: Real) -> Array:
     """Normal coordinates of points, shape (…, d + 1) → (…, d).
 
     The radius is taken as arsinh of the spatial length, which stays exact near the origin where
@@ -37,7 +39,7 @@ def log_origin(y: Array) -> Array:
     return y[..., 1:] / _sinhc(np.arcsinh(length))
 
 
-def on_hyperboloid(space: Array) -> Array:
+def on_hyperboloid(space: Real) -> Array:
     """Points with given spatial coordinates: y0 = sqrt(1 + |y_space|²)."""
     space = np.asarray(space, np.float64)
     return np.concatenate(
@@ -45,7 +47,7 @@ def on_hyperboloid(space: Array) -> Array:
     )  # fmt: skip
 
 
-def distance(u: Array, v: Array) -> Array:
+def distance(u: Real, v: Real) -> Array:
     """Distance of points given in normal coordinates; the last axis is d, the others broadcast.
 
     With ru = |u|, rv = |v| and a the angle between them,
@@ -60,7 +62,7 @@ def distance(u: Array, v: Array) -> Array:
     return np.log1p(excess + np.sqrt(excess * (excess + 2.0)))
 
 
-def distances(u: Array, v: Array) -> Array:
+def distances(u: Real, v: Real) -> Array:
     """Distances of all pairs: (m, d) and (n, d) in normal coordinates → (m, n).
 
     One matrix product. Close pairs lose digits that `distance` keeps: about 1e-8·cosh(radius).
@@ -70,7 +72,7 @@ def distances(u: Array, v: Array) -> Array:
     return np.log1p(excess + np.sqrt(excess * (excess + 2.0)))
 
 
-def inner_product_query(x: Array) -> Array:
+def inner_product_query(x: Real) -> Array:
     """(-x0, x1, …, xd): its ordinary inner product with a point y is <x, y>_L.
 
     d(x, y) = arcosh(-<x, y>_L) falls as that product grows, so the largest inner product is the
@@ -81,7 +83,7 @@ def inner_product_query(x: Array) -> Array:
     return flipped
 
 
-def centroid(points: Array, weights: Array, origin: Array | float = 0.0) -> Array:
+def centroid(points: Real, weights: Real, origin: Real | float | np.floating[Any] = 0.0) -> Array:
     """Lorentz centroid: Σ w_i x_i + c o, scaled back onto the hyperboloid.
 
     Parameters
@@ -107,7 +109,7 @@ def centroid(points: Array, weights: Array, origin: Array | float = 0.0) -> Arra
     return total / np.sqrt(-lorentz_product(total, total))[..., None]
 
 
-def distortion(radius: Array | float) -> Array:
+def distortion(radius: Real | float | np.floating[Any]) -> Array:
     """κ(R) = sinh(R)/R: |u - v| ≤ d(u, v) ≤ κ(R) |u - v| for |u|, |v| ≤ R (Theorem 1)."""
     return _sinhc(np.asarray(radius, np.float64))
 
@@ -122,12 +124,12 @@ def needed_radius(depth: float, branching: float, dimension: int) -> float:
     return depth * math.log(branching) / (dimension - 1)
 
 
-def poincare(y: Array) -> Array:
+def poincare(y: Real) -> Array:
     """Poincaré ball coordinates y_space/(1 + y0) of points."""
     return y[..., 1:] / (1.0 + y[..., :1])
 
 
-def certified(kth_distance: Array, last_tangent_distance: Array) -> NDArray[np.bool_]:
+def certified(kth_distance: Real, last_tangent_distance: Real) -> NDArray[np.bool_]:
     """Whether the k nearest of the candidates are the k nearest of all.
 
     Parameters
@@ -146,7 +148,7 @@ def certified(kth_distance: Array, last_tangent_distance: Array) -> NDArray[np.b
     return np.asarray(kth_distance) <= np.asarray(last_tangent_distance)
 
 
-def _sinhc(radius: Array) -> Array:
+def _sinhc(radius: Real) -> Array:
     """sinh(r)/r, 1 at 0; by its series below 1e-3, where that is exact in double precision."""
     radius = np.asarray(radius, np.float64)
     small = np.abs(radius) < 1e-3
@@ -155,7 +157,7 @@ def _sinhc(radius: Array) -> Array:
     return np.where(small, series, np.sinh(safe) / safe)
 
 
-def _unit(u: Array, radius: Array) -> Array:
+def _unit(u: Real, radius: Real) -> Array:
     """Directions; at the origin itself any will do, since sinh 0 = 0 takes it out."""
     safe = np.where(radius > 0.0, radius, 1.0)
     return u / safe[..., None]

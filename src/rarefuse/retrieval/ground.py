@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from rarefuse.errors import InputError
 from rarefuse.retrieval.indexes import read_index
 from rarefuse.retrieval.intents import IntentGate, read_gate
-from rarefuse.retrieval.linker import RELATED, Linker, Mixing, make_linker
+from rarefuse.retrieval.linker import RELATED, Linker, make_linker
 from rarefuse.retrieval.measures import DEPTH
 from rarefuse.retrieval.mentions import STUB, MentionTagger, Parsed, read_tagger
 from rarefuse.retrieval.parsing import name_owners
 from rarefuse.retrieval.subsets import Subset, read_subset
 from rarefuse.retrieval.templates import ENTITY, FAMILIES, HIERARCHY, SIBLING
 from rarefuse.retrieval.text import Encoder, find_encoder
+from rarefuse.retrieval.unseen import UnseenModel
 
 AUTO = "auto"
 WANTED = {"term": ENTITY, "parents": HIERARCHY, "ancestors": HIERARCHY, "siblings": SIBLING}
@@ -133,7 +134,7 @@ class Grounder:
         rows, _ = self.linker.entities(mention)
         linked = int(rows[0])
         first = FAMILIES[int(np.argmax(weights))]
-        found = self.linker.search(mention, weights, k + 1)
+        found = self.linker.search(parsed.mention, mention, weights, k + 1)
         if first != ENTITY:
             found = found[found != linked]
         if want == "parents":
@@ -179,11 +180,13 @@ def read_grounder(folder: Path, encoder: str = "all-MiniLM-L6-v2") -> Grounder:
     row = {term: i for i, term in enumerate(subset.nodes["term_id"])}
     text = read_index(index, "text", found.identity)
     linker = make_linker(
+        subset,
         text,
         np.array([row[term] for term in text.ids]),
         {intent: read_index(index, intent, found.identity) for intent in RELATED},
         settings["origin"],
-        {intent: Mixing(**m) for intent, m in settings["mixing"].items()},
+        settings["temperature"],
+        UnseenModel.from_dict(settings["unseen"]),
     )
     return Grounder(
         subset,

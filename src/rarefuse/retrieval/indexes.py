@@ -140,7 +140,7 @@ def _lorentz_graph(coordinates: NDArray[np.float32]) -> Any:
     made.storage.add(exp_origin(coordinates).astype(np.float32))
     made.ntotal = graph.ntotal
     made.hnsw = graph.hnsw
-    made.hnsw.is_similarity = True
+    setattr(made.hnsw, "is_similarity", True)  # noqa: B010 (the stubs do not know it)
     return made
 
 

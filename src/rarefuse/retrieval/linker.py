@@ -1,41 +1,43 @@
 """Retrieval through Lorentz centroids: link the mention, move the point, rank, merge by intent.
 
-1. Link. A mention's nodes by the larger of the cosines of label and of label with definition.
-2. Move. Its place is the Lorentz centroid of the linked nodes, drawn towards the origin by what the
-   intent's table learned. A mention that is a node's name word for word is that node alone.
-3. Rank by inner product with the Lorentz points: the exact hyperbolic order. For a mention that is
-   no known name, the distance is mixed with the cosine of mention and candidate (paper, equation
-   4, with learned scales in place of z-scores).
+1. Link. A mention's nodes by the larger of the cosines of label and of label with definition. It
+   is a node's name if the cosine is 1, or if it is spelt almost like one of the first labels.
+2. A name: the node's point, drawn towards the origin by what the intent's table learned, is the
+   query; the inner products with the Lorentz points rank in the exact hyperbolic order.
+3. No name: the Lorentz centroid of the neighbours is its place, and the evidence around it is
+   weighed (`rarefuse.retrieval.unseen`).
 4. Merge the lists of the families by their probabilities: Σ π / (K + rank). A sure gate leaves one
    list as it is, an unsure one interleaves.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rarefuse.retrieval.geometry import centroid
 from rarefuse.retrieval.indexes import Index
+from rarefuse.retrieval.subsets import Subset
 from rarefuse.retrieval.templates import ENTITY, FAMILIES, HIERARCHY, SIBLING
+from rarefuse.retrieval.unseen import (
+    NEIGHBOURS,
+    UnseenModel,
+    evidence,
+    likely_siblings,
+    link_weights,
+    place_distances,
+    votes,
+)
 
-LINKED = 15  # nodes that a place is made of
-SHARPNESS = 0.1  # temperature of the link's softmax over cosines
+RELATED = (HIERARCHY, SIBLING)
 EXACT = 0.9995  # cosine of a mention that is a name word for word
+SPELT = 0.88  # share of characters in common of one that is misspelt
+COMPARED = 5  # labels that a spelling is compared with
 POOL = 50  # candidates of the hyperbolic index, and of the text index
-MERGE = 10.0  # K of the merge
+MERGE = 10.0  # K of the merge by intent
 NEGLIGIBLE = 0.02  # a family less probable is not searched
-
-
-@dataclass(frozen=True)
-class Mixing:
-    """Scale of the cosine beside the distance, for one intent.
-
-    score = -d(q, x)/τ + β cos(m, x)
-    """
-
-    temperature: float
-    beta: float
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,13 @@ class Linker:
         Intent → Lorentz index.
     points : dict
         Intent → ndarray of float64, shape (N, d + 1).
-    origin : dict
-        Intent → c.
-    mixing : dict
-        Intent → `Mixing`.
+    origin, temperature : dict
+        Intent → c, τ.
+    labels : list of str
+        Of the nodes, in lower case.
+    parents, children : list of list of int
+        Of every node.
+    unseen : UnseenModel
     """
 
     text: Index
@@ -66,12 +71,16 @@ class Linker:
     spaces: dict[str, Index]
     points: dict[str, NDArray[np.float64]]
     origin: dict[str, float]
-    mixing: dict[str, Mixing]
+    temperature: dict[str, float]
+    labels: Sequence[str]
+    parents: Sequence[Sequence[int]]
+    children: Sequence[Sequence[int]]
+    unseen: UnseenModel
 
     @property
     def size(self) -> int:
         """Nodes."""
-        return len(next(iter(self.points.values())))
+        return len(self.labels)
 
     def entities(
         self, mention: NDArray[np.float32], hidden: int = -1
@@ -92,70 +101,91 @@ class Linker:
         first.sort()
         return rows[first], cosines[first].astype(np.float64)
 
-    def place(
-        self, intent: str, rows: NDArray[np.int64], cosines: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Lorentz point of linked nodes, shape (d + 1,)."""
-        rows, cosines = rows[:LINKED], cosines[:LINKED]
+    def named(self, mention: str, rows: NDArray[np.int64], cosines: NDArray[np.float64]) -> int:
+        """Node that a mention names, or -1."""
         if cosines[0] >= EXACT:
-            rows, cosines = rows[:1], cosines[:1]
-        weights = np.exp((cosines - cosines[0]) / SHARPNESS)
-        return centroid(self.points[intent][rows], weights / weights.sum(), self.origin[intent])
+            return int(rows[0])
+        said = mention.lower()
+        alike = [SequenceMatcher(None, said, self.labels[r]).ratio() for r in rows[:COMPARED]]
+        best = int(np.argmax(alike))
+        return int(rows[best]) if alike[best] >= SPELT else -1
 
     def related(
         self,
         intent: str,
-        mention: NDArray[np.float32],
+        mention: str,
+        vector: NDArray[np.float32],
         rows: NDArray[np.int64],
         cosines: NDArray[np.float64],
         hidden: int = -1,
     ) -> NDArray[np.int64]:
         """Nodes that an intent asks for, best first; `hidden` left out."""
-        here = self.place(intent, rows, cosines)
-        if cosines[0] >= EXACT:
+        node = self.named(mention, rows, cosines)
+        if node >= 0:
+            here = centroid(self.points[intent][[node]], np.ones(1), self.origin[intent])
             _, found = self.spaces[intent].search(here[None], min(POOL, self.size))
             return found[0][(found[0] >= 0) & (found[0] != hidden)]
-        candidates = self.candidates(intent, here, rows, hidden)
-        scores = self.mixed(intent, mention, here, candidates)
-        return candidates[np.argsort(-scores, kind="stable")]
+        parents, known = self.parent_evidence(vector, rows, cosines, hidden)
+        scores = known @ np.array(self.unseen.weights)
+        if intent == HIERARCHY:
+            return parents[np.argsort(-scores, kind="stable")]
+        by_text, by_parent = self.sibling_lists(vector, rows, parents, scores, hidden)
+        model = self.unseen
+        weights = [1.0, model.sibling_weight]
+        return merge([by_text, by_parent], weights, POOL, model.sibling_constant)
 
-    def candidates(
-        self, intent: str, here: NDArray[np.float64], rows: NDArray[np.int64], hidden: int = -1
-    ) -> NDArray[np.int64]:
-        """Nodes near a place, and those of the text index: ascending, `hidden` left out."""
-        _, found = self.spaces[intent].search(here[None], min(POOL, self.size))
-        together = np.union1d(found[0], rows)
-        return together[(together >= 0) & (together != hidden)]
-
-    def mixed(
+    def parent_evidence(
         self,
-        intent: str,
-        mention: NDArray[np.float32],
-        here: NDArray[np.float64],
-        candidates: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        """Mixed score of candidates."""
-        apart, cosine = self.features(intent, mention, here, candidates)
-        mixing = self.mixing[intent]
-        return -apart / mixing.temperature + mixing.beta * cosine
+        vector: NDArray[np.float32],
+        rows: NDArray[np.int64],
+        cosines: NDArray[np.float64],
+        hidden: int = -1,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Candidate parents of an unknown mention, ascending, and the evidence for each."""
+        weights = link_weights(cosines)
+        near = rows[:NEIGHBOURS]
+        here = centroid(self.points[HIERARCHY][near], weights, self.origin[HIERARCHY])
+        first, second = votes(near.tolist(), weights, self.parents)
+        _, found = self.spaces[HIERARCHY].search(here[None], min(POOL, self.size))
+        voted = np.array([*first, *second], np.int64)
+        pool = np.unique(np.concatenate([found[0], rows, voted]))
+        pool = pool[(pool >= 0) & (pool != hidden)]
+        apart = place_distances(here, self.points[HIERARCHY][pool])
+        label, text = self._cosines(vector, pool)
+        known = evidence(pool, apart / self.temperature[HIERARCHY], text, label, first, second)
+        return pool, known
 
-    def features(
+    def sibling_lists(
         self,
-        intent: str,
-        mention: NDArray[np.float32],
-        here: NDArray[np.float64],
-        candidates: NDArray[np.int64],
+        vector: NDArray[np.float32],
+        rows: NDArray[np.int64],
+        parents: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        hidden: int = -1,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The same nodes by cosine of label and definition together, and by likely parents."""
+        chance = likely_siblings(parents, scores, self.children)
+        pool = np.union1d(rows, np.array(list(chance), np.int64)).astype(np.int64)
+        pool = pool[pool != hidden]
+        label, _ = self._cosines(vector, pool)
+        both = label + self.vectors[pool + self.size] @ vector
+        likely = np.array([chance.get(row, 0.0) for row in pool.tolist()])
+        # Ties, the children of one parent, by the cosine.
+        return (
+            pool[np.argsort(-both, kind="stable")],
+            pool[np.lexsort((-label, -likely))],
+        )
+
+    def _cosines(
+        self, vector: NDArray[np.float32], pool: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Hyperbolic distance from `here` and cosine with the mention, of every candidate."""
-        points = self.points[intent][candidates]
-        excess = np.maximum(here[0] * points[:, 0] - points[:, 1:] @ here[1:], 1.0)
-        label = self.vectors[candidates] @ mention
-        definition = self.vectors[candidates + self.size] @ mention
-        return np.arccosh(excess), np.maximum(label, definition).astype(np.float64)
+        label = (self.vectors[pool] @ vector).astype(np.float64)
+        return label, np.maximum(label, self.vectors[pool + self.size] @ vector)
 
     def search(
         self,
-        mention: NDArray[np.float32],
+        mention: str,
+        vector: NDArray[np.float32],
         probabilities: NDArray[np.float64],
         k: int,
         hidden: int = -1,
@@ -164,23 +194,24 @@ class Linker:
 
         Parameters
         ----------
-        mention : ndarray, shape (d_e,)
-            Vector of the mention.
+        mention : str
+        vector : ndarray, shape (d_e,)
+            Of the mention.
         probabilities : ndarray, shape (3,)
             Of `FAMILIES`.
         k : int
         hidden : int
             Row that must not be used: inductive track. -1 for none.
         """
-        rows, cosines = self.entities(mention, hidden)
+        rows, cosines = self.entities(vector, hidden)
         lists, weights = [], []
         for family, weight in zip(FAMILIES, probabilities, strict=True):
             if weight < NEGLIGIBLE:
                 continue
-            lists.append(
-                rows if family == ENTITY
-                else self.related(family, mention, rows, cosines, hidden)
-            )  # fmt: skip
+            if family == ENTITY:
+                lists.append(rows)
+            else:
+                lists.append(self.related(family, mention, vector, rows, cosines, hidden))
             weights.append(float(weight))
         if len(lists) == 1:
             return lists[0][:k]
@@ -198,17 +229,16 @@ def merge(
     return nodes[np.argsort(-score, kind="stable")[:k]]
 
 
-RELATED = (HIERARCHY, SIBLING)
-
-
 def make_linker(
+    subset: Subset,
     text: Index,
     owner: NDArray[np.int64],
     spaces: dict[str, Index],
     origin: dict[str, float],
-    mixing: dict[str, Mixing],
+    temperature: dict[str, float],
+    unseen: UnseenModel,
 ) -> Linker:
-    """Linker of indexes: everything else is in them."""
+    """Linker of indexes: the vectors and points are in them."""
     return Linker(
         text,
         text.vectors(),
@@ -216,5 +246,9 @@ def make_linker(
         spaces,
         {intent: space.vectors().astype(np.float64) for intent, space in spaces.items()},
         origin,
-        mixing,
+        temperature,
+        [label.lower() for label in subset.nodes["label"]],
+        subset.parents,
+        subset.children,
+        unseen,
     )

@@ -80,6 +80,12 @@ def _measures(
     )
 
 
+def mean(measured: pl.DataFrame, metric: str) -> float | None:
+    """Mean of a measure; None where no query has it."""
+    values = measured[metric].drop_nulls().to_numpy()
+    return float(values.mean()) if len(values) else None
+
+
 def without(rows: NDArray[np.int64], focus: int, k: int = DEPTH) -> list[int]:
     """First k of a list without padding (-1) and without the node asked about."""
     return [row for row in rows.tolist() if row >= 0 and row != focus][:k]

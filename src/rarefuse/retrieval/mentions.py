@@ -223,7 +223,8 @@ def train_tagger(
             parts = [misspell(p, max(1, round(len(p) / 20)), draw) if p else p for p in parts]
         if draw.random() < 1 / 3:
             parts = [p.lower() for p in parts]
-        words, inside = [], []
+        words: list[str] = []
+        inside: list[float] = []
         for part, is_mention in zip(parts, (0.0, 1.0, 0.0), strict=True):
             # Punctuation that stands against the mention belongs to its last word.
             for j, word in enumerate(part.split()):

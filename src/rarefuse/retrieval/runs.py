@@ -10,6 +10,7 @@ Systems of `centroid_run` besides ``centroid`` itself:
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,8 +21,8 @@ from rarefuse.retrieval.centroid import CentroidOptions, CentroidTable, Neighbou
 from rarefuse.retrieval.foldin import train_inductive
 from rarefuse.retrieval.indexes import build_index
 from rarefuse.retrieval.intents import IntentGate, train_intents, training_frames
-from rarefuse.retrieval.linker import LINKED, RELATED, SHARPNESS, Linker, Mixing, make_linker
-from rarefuse.retrieval.measures import DEPTH, LISTS, hides_focus, measure, without
+from rarefuse.retrieval.linker import RELATED, Linker, make_linker, merge
+from rarefuse.retrieval.measures import DEPTH, LISTS, hides_focus, without
 from rarefuse.retrieval.parsing import INDUCTIVE, PARSED, TRANSDUCTIVE
 from rarefuse.retrieval.queries import QUERIES, TEST, TRAIN, VALIDATION, split_nodes
 from rarefuse.retrieval.reference import (
@@ -31,11 +32,16 @@ from rarefuse.retrieval.reference import (
     train_reference,
 )
 from rarefuse.retrieval.subsets import Subset, read_subset
-from rarefuse.retrieval.templates import ENTITY, HIERARCHY
+from rarefuse.retrieval.templates import ENTITY, HIERARCHY, SIBLING
 from rarefuse.retrieval.text import Vectors, node_texts, read_vectors
-
-BETAS = (0.0, 2.0, 5.0, 10.0, 20.0, 40.0)
-"""Scales of the cosine that validation chooses from."""
+from rarefuse.retrieval.unseen import (
+    MERGES,
+    NEIGHBOURS,
+    SHARPNESS,
+    UnseenModel,
+    fit_weights,
+    link_weights,
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def text_rows(subset: Subset, vectors: Vectors) -> tuple[NDArray[np.float32], ND
 
 def text_neighbours(labels: NDArray[np.float32], known: NDArray[np.bool_]) -> Neighbours:
     """Known neighbours of every node by the cosine of labels, itself left out."""
-    k = min(LINKED, int(known.sum()) - 1)
+    k = min(NEIGHBOURS, int(known.sum()) - 1)
     rows = np.empty((len(labels), k), np.int64)
     weights = np.empty((len(labels), k), np.float32)
     for start in range(0, len(labels), 1024):
@@ -129,7 +135,7 @@ def train_tables(
 
 
 def track_linker(
-    data: Data, tables: dict[str, CentroidTable], track: str, betas: dict[str, float]
+    data: Data, tables: dict[str, CentroidTable], track: str, unseen: UnseenModel
 ) -> Linker:
     """Linker with exact indexes over the tables of a track."""
     ids, encoder = data.subset.nodes["term_id"].to_list(), data.vectors.encoder
@@ -137,11 +143,13 @@ def track_linker(
     names = {i: i if track == TRANSDUCTIVE else f"{INDUCTIVE} {i}" for i in RELATED}
     used = {intent: tables[name] for intent, name in names.items()}
     return make_linker(
+        data.subset,
         build_index("text-flat", vectors, [ids[row] for row in owner], encoder),
         owner,
         {i: build_index("lorentz-flat", t.u, ids, encoder) for i, t in used.items()},
         {i: t.origin[i] for i, t in used.items()},
-        {i: Mixing(t.temperature[i], betas.get(i, 0.0)) for i, t in used.items()},
+        {i: t.temperature[i] for i, t in used.items()},
+        unseen,
     )
 
 
@@ -167,31 +175,32 @@ def questions(data: Data, split: str, track: str) -> pl.DataFrame:
     )
 
 
-def tune(data: Data, linker: Linker) -> dict[str, float]:
-    """β of each intent by hits at 10 on the validation part, hidden nodes; ties to the larger MRR."""
+def tune(data: Data, linker: Linker) -> UnseenModel:
+    """Fit the evidence's weights, and choose the siblings' merge, on the validation part.
+
+    Every asked term is hidden. The merge is chosen by hits at 10, then by the reciprocal rank.
+    """
     asked = questions(data, VALIDATION, INDUCTIVE)
-    chosen = {}
-    for intent in RELATED:
-        part = asked.filter(pl.col("family") == intent)
-        lists: dict[float, list[list[int]]] = {beta: [] for beta in BETAS}
-        for mention, node in zip(data.vectors.of(part["mention"]), part["node"], strict=True):
-            rows, cosines = linker.entities(mention, node)
-            here = linker.place(intent, rows, cosines)
-            candidates = linker.candidates(intent, here, rows, node)
-            apart, cosine = linker.features(intent, mention, here, candidates)
-            for beta in BETAS:
-                score = -apart / linker.mixing[intent].temperature + beta * cosine
-                order = np.argsort(-score, kind="stable")[:DEPTH]
-                lists[beta].append(candidates[order].tolist())
-        quality = {}
-        for beta, best in lists.items():
-            found = lists_frame(
-                (("tune", INDUCTIVE, q, r) for q, r in zip(part["query_id"], best, strict=True)), 0
-            )
-            means = measure(found, data.queries).select("hits@10", "mrr").mean().row(0)
-            quality[beta] = tuple(x or 0.0 for x in means)
-        chosen[intent] = max(quality, key=lambda beta: (*quality[beta], -beta))
-    return chosen
+    kept: dict[str, list[Any]] = {HIERARCHY: [], SIBLING: []}
+    for family, mention, node, relevant in asked.select(
+        "family", "mention", "node", "relevant"
+    ).iter_rows():
+        (vector,) = data.vectors.of([mention])
+        rows, cosines = linker.entities(vector, node)
+        parents, known = linker.parent_evidence(vector, rows, cosines, node)
+        kept[family].append((vector, rows, parents, known, node, relevant))
+    weights = fit_weights([(k, np.isin(p, good)) for _, _, p, k, _, good in kept[HIERARCHY]])
+    quality = dict.fromkeys(MERGES, np.zeros(2))
+    for vector, rows, parents, known, node, relevant in kept[SIBLING]:
+        scores = known @ np.array(weights)
+        lists = list(linker.sibling_lists(vector, rows, parents, scores, node))
+        for weight, constant in MERGES:
+            best = merge(lists, [1.0, weight], DEPTH, constant)
+            places = np.flatnonzero(np.isin(best, relevant))
+            hit = np.array([1.0, 1.0 / (places[0] + 1)]) if len(places) else np.zeros(2)
+            quality[weight, constant] = quality[weight, constant] + hit
+    weight, constant = max(MERGES, key=lambda m: (*quality[m], -m[0]))
+    return UnseenModel(weights, weight, constant)
 
 
 def search_track(
@@ -203,14 +212,15 @@ def search_track(
     frames = asked["frame"].to_list()
     weights = gate.probabilities(data.vectors.of(frames), frames)
     found = []
-    for mention, weight, query_id, family, node in zip(
-        mentions, weights, asked["query_id"], asked["family"], asked["node"], strict=True
-    ):
+    for mention, vector, weight, query_id, family, node in zip(
+        asked["mention"], mentions, weights, asked["query_id"], asked["family"], asked["node"],
+        strict=True,
+    ):  # fmt: skip
         focus = node if hides_focus(family) else -1
         hidden = focus if track == INDUCTIVE else -1
-        best = linker.search(mention, weight, SEARCHED, hidden)
+        best = linker.search(mention, vector, weight, SEARCHED, hidden)
         found.append(("centroid", track, query_id, without(best, focus)))
-        rows, cosines = linker.entities(mention, hidden)
+        rows, cosines = linker.entities(vector, hidden)
         found.append(("views", track, query_id, without(rows, focus)))
         if family != ENTITY:
             voted = neighbour_vote(data.subset, family, rows, cosines)
@@ -225,14 +235,14 @@ def neighbour_vote(
     subset: Subset, family: str, rows: NDArray[np.int64], cosines: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Parents (Q-H) or siblings (Q-M) of text neighbours, by the sum of the neighbours' weights."""
-    rows, cosines = rows[:LINKED], cosines[:LINKED]
     votes: dict[int, float] = {}
-    for row, weight in zip(rows.tolist(), np.exp((cosines - cosines[0]) / SHARPNESS), strict=True):
+    near = rows[:NEIGHBOURS].tolist()
+    for row, weight in zip(near, link_weights(cosines).tolist(), strict=True):
         others: Sequence[int] = subset.parents[row]
         if family != HIERARCHY:
             others = sorted(subset.siblings(row) | {row})
         for other in others:
-            votes[other] = votes.get(other, 0.0) + float(weight)
+            votes[other] = votes.get(other, 0.0) + weight
     return np.array(sorted(votes, key=lambda row: (-votes[row], row))[:SEARCHED], np.int64)
 
 
@@ -249,13 +259,13 @@ def graph_lookup(subset: Subset, family: str, node: int) -> NDArray[np.int64]:
 
 def centroid_run(
     data: Data, tables: dict[str, CentroidTable], gate: IntentGate
-) -> tuple[list[tuple[str, str, str, list[int]]], dict[str, float]]:
-    """Lists of both tracks (the inductive one where its tables are), and the β that were chosen."""
+) -> tuple[list[tuple[str, str, str, list[int]]], UnseenModel]:
+    """Lists of both tracks (the inductive one where its tables are), and what was learned."""
     found: list[tuple[str, str, str, list[int]]] = []
-    betas: dict[str, float] = {}
+    unseen = UnseenModel()
     if f"{INDUCTIVE} {HIERARCHY}" in tables:
-        betas = tune(data, track_linker(data, tables, INDUCTIVE, {}))
-        linker = track_linker(data, tables, INDUCTIVE, betas)
+        unseen = tune(data, track_linker(data, tables, INDUCTIVE, unseen))
+        linker = track_linker(data, tables, INDUCTIVE, unseen)
         found += search_track(data, linker, gate, INDUCTIVE)
-    linker = track_linker(data, tables, TRANSDUCTIVE, betas)
-    return search_track(data, linker, gate, TRANSDUCTIVE) + found, betas
+    linker = track_linker(data, tables, TRANSDUCTIVE, unseen)
+    return search_track(data, linker, gate, TRANSDUCTIVE) + found, unseen

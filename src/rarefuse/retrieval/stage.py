@@ -104,9 +104,9 @@ def search_stage(
 ) -> None:  # fmt: skip
     """Search every test query with one seed's tables; keep the lists and the chosen mixing."""
     data = read_data(folder)
-    found, betas = centroid_run(data, read_tables(tables), train_gate(data, seed))
+    found, unseen = centroid_run(data, read_tables(tables), train_gate(data, seed))
     artifacts.write(lists_frame(found, seed), LISTS, output)
-    write_text(json.dumps(betas, sort_keys=True), mixing)
+    write_text(json.dumps(unseen.as_dict(), sort_keys=True), mixing)
 
 
 def index_stage(*, folder: Path, seed: int, tables: Path, mixing: Path, output: Path) -> None:
@@ -129,14 +129,11 @@ def index_stage(*, folder: Path, seed: int, tables: Path, mixing: Path, output: 
         index = build_index("lorentz-hnsw", trained[intent].u, ids, encoder)
         write_index(index, output, intent)
     write_gate(train_gate(data, seed), output / "gate.safetensors")
-    betas = json.loads(mixing.read_text(encoding="utf-8"))
     settings = {
         "encoder": encoder,
         "origin": {i: trained[i].origin[i] for i in RELATED},
-        "mixing": {
-            i: {"temperature": trained[i].temperature[i], "beta": betas.get(i, 0.0)}
-            for i in RELATED
-        },
+        "temperature": {i: trained[i].temperature[i] for i in RELATED},
+        "unseen": json.loads(mixing.read_text(encoding="utf-8")),
         "families": [ENTITY, *RELATED],
     }
     write_text(json.dumps(settings, indent=1, sort_keys=True), output / "settings.json")

@@ -22,14 +22,15 @@ from rarefuse.retrieval.indexability import (
     theory_rows,
 )
 from rarefuse.retrieval.indexes import Index, build_index, threads
-from rarefuse.retrieval.linker import RELATED, Mixing, make_linker
-from rarefuse.retrieval.measures import measure
+from rarefuse.retrieval.linker import RELATED, make_linker
+from rarefuse.retrieval.measures import mean, measure
 from rarefuse.retrieval.models import read_tables
 from rarefuse.retrieval.queries import TEST
 from rarefuse.retrieval.reference import listed
 from rarefuse.retrieval.runs import Data, read_data, text_rows, train_gate
 from rarefuse.retrieval.search import soft_mix, tangent_search
 from rarefuse.retrieval.templates import FAMILIES, HIERARCHY
+from rarefuse.retrieval.unseen import UnseenModel
 
 QUERIES_TIMED = 200
 GROWTH = (1_000, 5_000, 20_000, 50_000, 100_000, 200_000)
@@ -83,7 +84,7 @@ def front_table(
                 for metric in ("hits@10", "mrr", *(["ancestor_f1"] if intent == HIERARCHY else [])):
                     yield Row(
                         "front", f"centroid {kind}", "transductive", f"R={radius:g}", intent,
-                        metric, measured[metric].mean(), None, None, asked.height,
+                        metric, mean(measured, metric), None, None, asked.height,
                     )  # fmt: skip
                 filled = float(np.linalg.norm(table.u, axis=1).mean() / radius)
                 yield Row("front", f"centroid {kind}", "transductive", f"R={radius:g}", intent,
@@ -98,7 +99,7 @@ def efficiency_table(folder: Path, *, seed: int, tables: Path) -> Iterator[Row]:
     asked = pl.concat([_asked(data, f)[: QUERIES_TIMED // 3 + 1] for f in FAMILIES])
     asked = asked.join(parsed, on="query_id", how="inner", maintain_order="left")[:QUERIES_TIMED]
     queries, mentions = data.vectors.of(asked["text"]), data.vectors.of(asked["mention"])
-    frames = asked["frame"].to_list()
+    frames, spoken = asked["frame"].to_list(), asked["mention"].to_list()
     frame_vectors = data.vectors.of(frames)
     gate = train_gate(data, seed)
     ids = data.subset.nodes["term_id"].to_list()
@@ -131,13 +132,13 @@ def efficiency_table(folder: Path, *, seed: int, tables: Path) -> Iterator[Row]:
                 for i in RELATED
             }
             linker = make_linker(
-                text, owner, spaces, {i: trained[i].origin[i] for i in RELATED},
-                {i: Mixing(trained[i].temperature[i], 5.0) for i in RELATED},
+                data.subset, text, owner, spaces, {i: trained[i].origin[i] for i in RELATED},
+                {i: trained[i].temperature[i] for i in RELATED}, UnseenModel(),
             )  # fmt: skip
 
             def ours(i: int, linker: Any = linker) -> object:
                 weights = gate.probabilities(frame_vectors[i : i + 1], frames[i : i + 1])
-                return linker.search(mentions[i], weights[0], 10)
+                return linker.search(spoken[i], mentions[i], weights[0], 10)
 
             kinds.append((f"centroid {shape}", [text, *spaces.values()], ours))
         yield from efficiency_rows(kinds, asked.height)

@@ -8,7 +8,7 @@
 
 import random
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -111,7 +111,7 @@ def reference_sample(vocabulary: Vocabulary, size: int, seed: int) -> list[str]:
     children = vocabulary.children()
     start = vocabulary.roots()
     draw.shuffle(start)
-    queue, found = deque(start), set()
+    queue, found = deque(start), set[str]()
     while queue and len(found) < size:
         term = queue.popleft()
         if term not in found:
@@ -196,16 +196,15 @@ def depths(n: int, edges: NDArray[np.int32]) -> list[int]:
     for parent, child in edges.tolist():
         below[parent].append(child)
         has_parent[child] = True
-    depth: Mapping[int, int]
-    depth = found = {row: 0 for row in range(n) if not has_parent[row]}
-    queue = deque(depth)
+    found = {row: 0 for row in range(n) if not has_parent[row]}
+    queue = deque(found)
     while queue:
         row = queue.popleft()
         for child in below[row]:
             if child not in found:
                 found[child] = found[row] + 1
                 queue.append(child)
-    return [depth[row] for row in range(n)]
+    return [found[row] for row in range(n)]
 
 
 def write_subset(subset: Subset, folder: Path) -> None:

@@ -1,0 +1,148 @@
+"""Answers about a mention that is no known name, from what lies around it in text and hierarchy.
+
+Parents and ancestors. The mention's text neighbours give it a place in the hierarchy's table.
+Candidates are scored by a linear model of six kinds of evidence, fitted by a listwise softmax on
+the validation part, every asked term hidden:
+
+1. minus the hyperbolic distance from the place, in units of the table's τ and ten;
+2. cosine of mention and candidate, the larger of label and label with definition; 3. of its label;
+4. vote: the neighbours' weights that the candidate is a parent of; 5. its square root;
+6. the weights of the neighbours whose grandparent it is.
+
+Siblings. The softmax of those scores is a distribution over parents; a node's evidence is the
+probability of its own parents. Merged with the cosine's order by reciprocal ranks, with a weight
+and a constant that validation chooses (`linker.merge`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from rarefuse.retrieval.geometry import inner_product_query
+
+SHARPNESS = 0.1  # temperature of the neighbours' softmax over cosines
+NEIGHBOURS = 15
+LIKELY = 20  # parents that siblings are looked up under
+RIDGE = 1e-3
+MERGES = tuple((w, k) for k in (3.0, 10.0, 30.0) for w in (0.0, 0.3, 0.5, 0.7, 1.0))
+"""Weights and constants that validation chooses from for siblings."""
+
+
+@dataclass(frozen=True)
+class UnseenModel:
+    """Learned scales.
+
+    Parameters
+    ----------
+    weights : tuple of float
+        Of the six kinds of evidence.
+    sibling_weight, sibling_constant : float
+        Of the merge.
+    """
+
+    weights: tuple[float, ...] = (0.52, 4.34, 3.10, -0.50, 6.35, 2.31)
+    sibling_weight: float = 0.3
+    sibling_constant: float = 10.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "weights": list(self.weights),
+            "sibling_weight": self.sibling_weight,
+            "sibling_constant": self.sibling_constant,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "UnseenModel":
+        """Inverse of `as_dict`."""
+        return cls(tuple(values["weights"]), values["sibling_weight"], values["sibling_constant"])
+
+
+def link_weights(cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of the first neighbours, summing to 1."""
+    raised = np.exp((cosines[:NEIGHBOURS] - cosines[0]) / SHARPNESS)
+    weights: NDArray[np.float64] = raised / raised.sum()
+    return weights
+
+
+def votes(
+    rows: Sequence[int], weights: NDArray[np.float64], parents: Sequence[Sequence[int]]
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Weight of the neighbours below each parent, and below each grandparent."""
+    first: dict[int, float] = {}
+    second: dict[int, float] = {}
+    for row, weight in zip(rows, weights.tolist(), strict=True):
+        for parent in parents[row]:
+            first[parent] = first.get(parent, 0.0) + weight
+            for above in parents[parent]:
+                second[above] = second.get(above, 0.0) + weight
+    return first, second
+
+
+def evidence(
+    candidates: NDArray[np.int64],
+    distances: NDArray[np.float64],
+    cosines: NDArray[np.float64],
+    label_cosines: NDArray[np.float64],
+    first: dict[int, float],
+    second: dict[int, float],
+) -> NDArray[np.float64]:
+    """Evidence of every candidate parent, shape (n, 6); distances in units of τ."""
+    vote = np.array([first.get(row, 0.0) for row in candidates.tolist()])
+    above = np.array([second.get(row, 0.0) for row in candidates.tolist()])
+    return np.stack([-distances / 10.0, cosines, label_cosines, vote, np.sqrt(vote), above], axis=1)
+
+
+def place_distances(
+    here: NDArray[np.float64], points: NDArray[np.float64]
+) -> NDArray[np.float64]:  # fmt: skip
+    """Hyperbolic distances of Lorentz points from one."""
+    return np.arccosh(np.maximum(-(points @ inner_product_query(here)), 1.0))
+
+
+def likely_siblings(
+    parents: NDArray[np.int64], scores: NDArray[np.float64], children: Sequence[Sequence[int]]
+) -> dict[int, float]:
+    """Probability of each node's parents being the asked term's, over the likeliest parents."""
+    order = np.argsort(-scores, kind="stable")[:LIKELY]
+    raised = np.exp(scores - scores.max())
+    chance = raised / raised.sum()
+    found: dict[int, float] = {}
+    for i in order.tolist():
+        for child in children[int(parents[i])]:
+            found[child] = found.get(child, 0.0) + float(chance[i])
+    return found
+
+
+def fit_weights(
+    lists: Sequence[tuple[NDArray[np.float64], NDArray[np.bool_]]],
+) -> tuple[float, ...]:  # fmt: skip
+    """Weights of the evidence by the likelihood of the true parents among the candidates.
+
+    Parameters
+    ----------
+    lists : sequence of (evidence, whether a parent)
+        One entry a query; those without a true parent among the candidates teach nothing.
+    """
+    usable = [(x, y) for x, y in lists if y.any()]
+    if not usable:
+        return UnseenModel().weights
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        total, slope = RIDGE * float(weights @ weights), 2.0 * RIDGE * weights
+        for x, y in usable:
+            z = x @ weights
+            z = np.exp(z - z.max())
+            all_of, good = z / z.sum(), np.where(y, z, 0.0)
+            share = good.sum() / z.sum()
+            total -= np.log(max(share, 1e-300)) / len(usable)
+            slope = slope - (x.T @ (good / max(good.sum(), 1e-300) - all_of)) / len(usable)
+        return total, slope
+
+    start = np.zeros(usable[0][0].shape[1])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B")
+    return tuple(float(w) for w in found.x)
