@@ -131,7 +131,7 @@ class Grounder:
             weights = self.gate.probabilities(frame[None], [parsed.frame])[0]
         else:
             weights = np.array([float(family == WANTED[want]) for family in FAMILIES])
-        rows, _ = self.linker.entities(mention)
+        rows, _ = self.linker.entities(self.linker.hits(mention[None])[0])
         linked = int(rows[0])
         first = FAMILIES[int(np.argmax(weights))]
         found = self.linker.search(parsed.mention, mention, weights, k + 1)

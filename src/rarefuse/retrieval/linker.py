@@ -33,7 +33,7 @@ from rarefuse.retrieval.unseen import (
 
 RELATED = (HIERARCHY, SIBLING)
 EXACT = 0.9995  # cosine of a mention that is a name word for word
-SPELT = 0.88  # share of characters in common of one that is misspelt
+SPELT = 0.95  # share of characters in common of one that is misspelt
 COMPARED = 5  # labels that a spelling is compared with
 POOL = 50  # candidates of the hyperbolic index, and of the text index
 MERGE = 10.0  # K of the merge by intent
@@ -82,24 +82,37 @@ class Linker:
         """Nodes."""
         return len(self.labels)
 
+    def hits(
+        self, vectors: NDArray[np.float32]
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+        """Cosines and rows of the text index for mentions' vectors, one entry a mention."""
+        cosines, found = self.text.search(vectors, min(2 * POOL, len(self.owner)))
+        return list(zip(cosines.astype(np.float64), found, strict=True))
+
     def entities(
-        self, mention: NDArray[np.float32], hidden: int = -1
+        self, hit: tuple[NDArray[np.float64], NDArray[np.int64]], hidden: int = -1
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Nodes of a mention by cosine, best first, `hidden` left out.
+
+        Parameters
+        ----------
+        hit : tuple
+            Entry of `hits`.
+        hidden : int
 
         Returns
         -------
         rows : ndarray of int64
         cosines : ndarray of float64
         """
-        cosines, found = self.text.search(mention[None], min(2 * POOL, len(self.owner)))
-        rows = np.where(found[0] < 0, -1, self.owner[found[0]])
-        kept = (found[0] >= 0) & (rows != hidden)
-        rows, cosines = rows[kept], cosines[0][kept]
+        cosines, found = hit
+        rows = np.where(found < 0, -1, self.owner[found])
+        kept = (found >= 0) & (rows != hidden)
+        rows, cosines = rows[kept], cosines[kept]
         # The first of a node's hits is its larger cosine.
         _, first = np.unique(rows, return_index=True)
         first.sort()
-        return rows[first], cosines[first].astype(np.float64)
+        return rows[first], cosines[first]
 
     def named(self, mention: str, rows: NDArray[np.int64], cosines: NDArray[np.float64]) -> int:
         """Node that a mention names, or -1."""
@@ -189,6 +202,7 @@ class Linker:
         probabilities: NDArray[np.float64],
         k: int,
         hidden: int = -1,
+        hit: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None,
     ) -> NDArray[np.int64]:
         """First k nodes of a query.
 
@@ -202,8 +216,10 @@ class Linker:
         k : int
         hidden : int
             Row that must not be used: inductive track. -1 for none.
+        hit : tuple, optional
+            Entry of `hits`, where it is known already.
         """
-        rows, cosines = self.entities(vector, hidden)
+        rows, cosines = self.entities(hit or self.hits(vector[None])[0], hidden)
         lists, weights = [], []
         for family, weight in zip(FAMILIES, probabilities, strict=True):
             if weight < NEGLIGIBLE:

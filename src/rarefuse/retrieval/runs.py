@@ -164,7 +164,8 @@ def questions(data: Data, split: str, track: str) -> pl.DataFrame:
 
     Q-E hides nothing: its queries are those of the transductive track on both.
     """
-    asked = data.queries.filter(pl.col("split") == split)
+    # The true mention, which the extraction is scored by, is not the one that is used.
+    asked = data.queries.filter(pl.col("split") == split).drop("mention")
     if track == INDUCTIVE:
         asked = asked.filter(pl.col("family") != ENTITY)
     return asked.join(
@@ -182,11 +183,14 @@ def tune(data: Data, linker: Linker) -> UnseenModel:
     """
     asked = questions(data, VALIDATION, INDUCTIVE)
     kept: dict[str, list[Any]] = {HIERARCHY: [], SIBLING: []}
-    for family, mention, node, relevant in asked.select(
-        "family", "mention", "node", "relevant"
-    ).iter_rows():
-        (vector,) = data.vectors.of([mention])
-        rows, cosines = linker.entities(vector, node)
+    vectors = data.vectors.of(asked["mention"])
+    for vector, hit, (family, node, relevant) in zip(
+        vectors,
+        linker.hits(vectors),
+        asked.select("family", "node", "relevant").iter_rows(),
+        strict=True,
+    ):
+        rows, cosines = linker.entities(hit, node)
         parents, known = linker.parent_evidence(vector, rows, cosines, node)
         kept[family].append((vector, rows, parents, known, node, relevant))
     weights = fit_weights([(k, np.isin(p, good)) for _, _, p, k, _, good in kept[HIERARCHY]])
@@ -212,15 +216,15 @@ def search_track(
     frames = asked["frame"].to_list()
     weights = gate.probabilities(data.vectors.of(frames), frames)
     found = []
-    for mention, vector, weight, query_id, family, node in zip(
-        asked["mention"], mentions, weights, asked["query_id"], asked["family"], asked["node"],
-        strict=True,
+    for mention, vector, hit, weight, query_id, family, node in zip(
+        asked["mention"], mentions, linker.hits(mentions), weights, asked["query_id"],
+        asked["family"], asked["node"], strict=True,
     ):  # fmt: skip
         focus = node if hides_focus(family) else -1
         hidden = focus if track == INDUCTIVE else -1
-        best = linker.search(mention, vector, weight, SEARCHED, hidden)
+        best = linker.search(mention, vector, weight, SEARCHED, hidden, hit)
         found.append(("centroid", track, query_id, without(best, focus)))
-        rows, cosines = linker.entities(vector, hidden)
+        rows, cosines = linker.entities(hit, hidden)
         found.append(("views", track, query_id, without(rows, focus)))
         if family != ENTITY:
             voted = neighbour_vote(data.subset, family, rows, cosines)

@@ -97,7 +97,9 @@ def efficiency_table(folder: Path, *, seed: int, tables: Path) -> Iterator[Row]:
     made = ablations.ablation_reference(data, seed)
     parsed = data.parsed.filter(pl.col("track") == "transductive").drop("track")
     asked = pl.concat([_asked(data, f)[: QUERIES_TIMED // 3 + 1] for f in FAMILIES])
-    asked = asked.join(parsed, on="query_id", how="inner", maintain_order="left")[:QUERIES_TIMED]
+    asked = asked.drop("mention").join(parsed, on="query_id", how="inner", maintain_order="left")[
+        :QUERIES_TIMED
+    ]
     queries, mentions = data.vectors.of(asked["text"]), data.vectors.of(asked["mention"])
     frames, spoken = asked["frame"].to_list(), asked["mention"].to_list()
     frame_vectors = data.vectors.of(frames)
