@@ -62,8 +62,6 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     _check_reviews(filled["mapping_audit"]["reviews"])
     for name in filled["reranker"]["test_only"]:
         _refer("reranker.test_only", name, filled["llms"], "llms")
-    for name, corpus in filled["corpora"].items():
-        _refer(filled, "evaluation.llms", name, filled["llms"], "llms")
     for place, kind, corpus in (
         *((f"corpora.{n}", "a corpus", c) for n, c in filled["corpora"].items()),
         *((f"retrieval.sets.{n}", "a set", c) for n, c in filled["retrieval"]["sets"].items()),

@@ -134,7 +134,7 @@ class Grounder:
         rows, _ = self.linker.entities(self.linker.hits(mention[None])[0])
         linked = int(rows[0])
         first = FAMILIES[int(np.argmax(weights))]
-        found = self.linker.search(parsed.mention, mention, weights, k + 1)
+        found = self.linker.search(mention, weights, k + 1)
         if first != ENTITY:
             found = found[found != linked]
         if want == "parents":

@@ -1,7 +1,7 @@
 """Retrieval through Lorentz centroids: link the mention, move the point, rank, merge by intent.
 
-1. Link. A mention's nodes by the larger of the cosines of label and of label with definition. It
-   is a node's name if the cosine is 1, or if it is spelt almost like one of the first labels.
+1. Link. A mention's nodes by the larger of the cosines of label and of label with definition; it
+   is a node's name if the cosine is 1.
 2. A name: the node's point, drawn towards the origin by what the intent's table learned, is the
    query; the inner products with the Lorentz points rank in the exact hyperbolic order.
 3. No name: the Lorentz centroid of the neighbours is its place, and the evidence around it is
@@ -12,7 +12,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +32,6 @@ from rarefuse.retrieval.unseen import (
 
 RELATED = (HIERARCHY, SIBLING)
 EXACT = 0.9995  # cosine of a mention that is a name word for word
-SPELT = 0.95  # share of characters in common of one that is misspelt
-COMPARED = 5  # labels that a spelling is compared with
 POOL = 50  # candidates of the hyperbolic index, and of the text index
 MERGE = 10.0  # K of the merge by intent
 NEGLIGIBLE = 0.02  # a family less probable is not searched
@@ -58,8 +55,6 @@ class Linker:
         Intent → ndarray of float64, shape (N, d + 1).
     origin, temperature : dict
         Intent → c, τ.
-    labels : list of str
-        Of the nodes, in lower case.
     parents, children : list of list of int
         Of every node.
     unseen : UnseenModel
@@ -72,7 +67,6 @@ class Linker:
     points: dict[str, NDArray[np.float64]]
     origin: dict[str, float]
     temperature: dict[str, float]
-    labels: Sequence[str]
     parents: Sequence[Sequence[int]]
     children: Sequence[Sequence[int]]
     unseen: UnseenModel
@@ -80,7 +74,7 @@ class Linker:
     @property
     def size(self) -> int:
         """Nodes."""
-        return len(self.labels)
+        return len(self.parents)
 
     def hits(
         self, vectors: NDArray[np.float32]
@@ -114,26 +108,21 @@ class Linker:
         first.sort()
         return rows[first], cosines[first]
 
-    def named(self, mention: str, rows: NDArray[np.int64], cosines: NDArray[np.float64]) -> int:
-        """Node that a mention names, or -1."""
-        if cosines[0] >= EXACT:
-            return int(rows[0])
-        said = mention.lower()
-        alike = [SequenceMatcher(None, said, self.labels[r]).ratio() for r in rows[:COMPARED]]
-        best = int(np.argmax(alike))
-        return int(rows[best]) if alike[best] >= SPELT else -1
+    @staticmethod
+    def named(rows: NDArray[np.int64], cosines: NDArray[np.float64]) -> int:
+        """Node whose text a mention is word for word, or -1."""
+        return int(rows[0]) if cosines[0] >= EXACT else -1
 
     def related(
         self,
         intent: str,
-        mention: str,
         vector: NDArray[np.float32],
         rows: NDArray[np.int64],
         cosines: NDArray[np.float64],
         hidden: int = -1,
     ) -> NDArray[np.int64]:
         """Nodes that an intent asks for, best first; `hidden` left out."""
-        node = self.named(mention, rows, cosines)
+        node = self.named(rows, cosines)
         if node >= 0:
             here = centroid(self.points[intent][[node]], np.ones(1), self.origin[intent])
             _, found = self.spaces[intent].search(here[None], min(POOL, self.size))
@@ -197,7 +186,6 @@ class Linker:
 
     def search(
         self,
-        mention: str,
         vector: NDArray[np.float32],
         probabilities: NDArray[np.float64],
         k: int,
@@ -208,7 +196,6 @@ class Linker:
 
         Parameters
         ----------
-        mention : str
         vector : ndarray, shape (d_e,)
             Of the mention.
         probabilities : ndarray, shape (3,)
@@ -227,7 +214,7 @@ class Linker:
             if family == ENTITY:
                 lists.append(rows)
             else:
-                lists.append(self.related(family, mention, vector, rows, cosines, hidden))
+                lists.append(self.related(family, vector, rows, cosines, hidden))
             weights.append(float(weight))
         if len(lists) == 1:
             return lists[0][:k]
@@ -263,7 +250,6 @@ def make_linker(
         {intent: space.vectors().astype(np.float64) for intent, space in spaces.items()},
         origin,
         temperature,
-        [label.lower() for label in subset.nodes["label"]],
         subset.parents,
         subset.children,
         unseen,

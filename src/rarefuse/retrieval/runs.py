@@ -216,13 +216,13 @@ def search_track(
     frames = asked["frame"].to_list()
     weights = gate.probabilities(data.vectors.of(frames), frames)
     found = []
-    for mention, vector, hit, weight, query_id, family, node in zip(
-        asked["mention"], mentions, linker.hits(mentions), weights, asked["query_id"],
-        asked["family"], asked["node"], strict=True,
+    for vector, hit, weight, query_id, family, node in zip(
+        mentions, linker.hits(mentions), weights, asked["query_id"], asked["family"],
+        asked["node"], strict=True,
     ):  # fmt: skip
         focus = node if hides_focus(family) else -1
         hidden = focus if track == INDUCTIVE else -1
-        best = linker.search(mention, vector, weight, SEARCHED, hidden, hit)
+        best = linker.search(vector, weight, SEARCHED, hidden, hit)
         found.append(("centroid", track, query_id, without(best, focus)))
         rows, cosines = linker.entities(hit, hidden)
         found.append(("views", track, query_id, without(rows, focus)))

@@ -101,7 +101,7 @@ def efficiency_table(folder: Path, *, seed: int, tables: Path) -> Iterator[Row]:
         :QUERIES_TIMED
     ]
     queries, mentions = data.vectors.of(asked["text"]), data.vectors.of(asked["mention"])
-    frames, spoken = asked["frame"].to_list(), asked["mention"].to_list()
+    frames = asked["frame"].to_list()
     frame_vectors = data.vectors.of(frames)
     gate = train_gate(data, seed)
     ids = data.subset.nodes["term_id"].to_list()
@@ -140,7 +140,7 @@ def efficiency_table(folder: Path, *, seed: int, tables: Path) -> Iterator[Row]:
 
             def ours(i: int, linker: Any = linker) -> object:
                 weights = gate.probabilities(frame_vectors[i : i + 1], frames[i : i + 1])
-                return linker.search(spoken[i], mentions[i], weights[0], 10)
+                return linker.search(mentions[i], weights[0], 10)
 
             kinds.append((f"centroid {shape}", [text, *spaces.values()], ours))
         yield from efficiency_rows(kinds, asked.height)
