@@ -479,6 +479,7 @@ def _columns(text: str) -> dict[str, str]:
         )
     return value
 
+
 def _retrieval_set(a: Arguments) -> None:
     from rarefuse.retrieval.stage import subset_stage
 
