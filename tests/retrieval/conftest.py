@@ -1,13 +1,10 @@
-import os
-from pathlib import Path
-
+import faiss
 import pytest
+import torch
 
 
-@pytest.fixture(scope="session")
-def data():
-    root = Path(__file__).resolve().parents[2]
-    folder = Path(os.environ.get("RAREFUSE_DATA", root.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real data at {folder}; set RAREFUSE_DATA")
-    return folder
+@pytest.fixture(autouse=True, scope="session")
+def one_thread():
+    """Threads of the tiny models here would cost more than they save."""
+    torch.set_num_threads(1)
+    faiss.omp_set_num_threads(1)

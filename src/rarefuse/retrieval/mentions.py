@@ -185,13 +185,17 @@ def prose_words(names: Sequence[str], definitions: Sequence[str]) -> list[str]:
     )  # fmt: skip
 
 
+MOST_EXAMPLES = 15_000
+EXAMPLES_PER_NAME = 40
+
+
 def train_tagger(
     names: Sequence[str],
     definitions: Sequence[str],
     seed: int,
     *,
     epochs: int = 3,
-    examples: int = 15_000,
+    examples: int = MOST_EXAMPLES,
 ) -> MentionTagger:
     """Learn from names set into the training templates and into prose.
 
@@ -203,8 +207,9 @@ def train_tagger(
     epochs : int
         Passes over the examples.
     examples : int
-        A third of them misspelt, a third in lower case, a tenth in prose.
+        A third of them misspelt, a third in lower case, a tenth in prose. Few names take fewer.
     """
+    examples = min(examples, EXAMPLES_PER_NAME * len(names))
     draw = seeds.generator(seed, "mentions")
     prose = prose_words(names, definitions)
     features, labels = [], []
