@@ -201,8 +201,8 @@ def tune(data: Data, linker: Linker) -> UnseenModel:
         for weight, constant in MERGES:
             best = merge(lists, [1.0, weight], DEPTH, constant)
             places = np.flatnonzero(np.isin(best, relevant))
-            hit = np.array([1.0, 1.0 / (places[0] + 1)]) if len(places) else np.zeros(2)
-            quality[weight, constant] = quality[weight, constant] + hit
+            gain = np.array([1.0, 1.0 / (places[0] + 1)]) if len(places) else np.zeros(2)
+            quality[weight, constant] = quality[weight, constant] + gain
     weight, constant = max(MERGES, key=lambda m: (*quality[m], -m[0]))
     return UnseenModel(weights, weight, constant)
 
