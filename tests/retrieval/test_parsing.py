@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rarefuse.errors import InputError
 from rarefuse.retrieval.gates import rule_gate
@@ -11,7 +13,13 @@ from rarefuse.retrieval.linker import merge
 from rarefuse.retrieval.mentions import STUB, MentionTagger, best_run, prose_words, train_tagger
 from rarefuse.retrieval.search import hard_route, pooled, soft_mix, standardised, tangent_search
 from rarefuse.retrieval.templates import HIERARCHY, REFERENCE, SIBLING
-from rarefuse.retrieval.unseen import fit_weights, likely_siblings, link_weights, votes
+from rarefuse.retrieval.unseen import (
+    covering_order,
+    fit_weights,
+    likely_parents,
+    link_weights,
+    votes,
+)
 
 NAMES = [
     f"{a} {b} of the {c}"
@@ -107,9 +115,37 @@ def test_votes_by_hand():
     np.testing.assert_allclose(weights, np.array([1.0, np.exp(-1.0)]) / (1 + np.exp(-1.0)))
 
 
-def test_siblings_of_likely_parents():
-    found = likely_siblings(np.array([4, 7]), np.log(np.array([3.0, 1.0])), {4: [1, 2], 7: [2]})
-    assert found == pytest.approx({1: 0.75, 2: 1.0})
+def test_votes_pass_no_edge_of_a_hidden_term():
+    parents = [[], [0], [0], [1, 2]]
+    first, second = votes([3], np.array([1.0]), parents, hidden=1)
+    assert first == {2: 1.0}
+    assert second == {0: 1.0}
+
+
+def test_likely_parents_by_hand():
+    rows, chance = likely_parents(np.array([4, 7]), np.log(np.array([1.0, 3.0])))
+    assert rows.tolist() == [7, 4]
+    assert chance == pytest.approx([0.75, 0.25])
+
+
+def test_every_likely_parent_is_answered_by_its_most_similar_child():
+    below = np.array([[1, 0], [1, 0], [0, 1], [0, 0], [1, 0]], bool)
+    similarity = np.array([0.1, 0.9, 0.2, 0.8, 0.5])
+    order = covering_order(below, np.array([0.6, 0.4]), similarity)
+    assert order.tolist() == [1, 2, 4, 0, 3]
+    both = np.array([[1, 0], [0, 1], [1, 1]], bool)
+    assert covering_order(both, np.array([0.6, 0.4]), np.zeros(3)).tolist() == [2, 0, 1]
+
+
+@given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 2**31))
+def test_covering_loses_no_node(n, p, seed):
+    draw = np.random.default_rng(seed)
+    below, chance = draw.random((n, p)) < 0.4, draw.random(p) + 0.01
+    order = covering_order(below, chance, draw.random(n))
+    assert sorted(order) == list(range(n))
+    covered = below[order].any(axis=1)
+    first = int(np.argmax(~covered)) if not covered.all() else n
+    assert not covered[first:].any()
 
 
 def test_weights_learn_what_tells():

@@ -23,8 +23,9 @@ from rarefuse.retrieval.templates import ENTITY, FAMILIES, HIERARCHY, SIBLING
 from rarefuse.retrieval.unseen import (
     NEIGHBOURS,
     UnseenModel,
+    covering_order,
     evidence,
-    likely_siblings,
+    likely_parents,
     link_weights,
     place_distances,
     votes,
@@ -147,7 +148,7 @@ class Linker:
         weights = link_weights(cosines)
         near = rows[:NEIGHBOURS]
         here = centroid(self.points[HIERARCHY][near], weights, self.origin[HIERARCHY])
-        first, second = votes(near.tolist(), weights, self.parents)
+        first, second = votes(near.tolist(), weights, self.parents, hidden)
         _, found = self.spaces[HIERARCHY].search(here[None], min(POOL, self.size))
         voted = np.array([*first, *second], np.int64)
         pool = np.unique(np.concatenate([found[0], rows, voted]))
@@ -166,16 +167,18 @@ class Linker:
         hidden: int = -1,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The same nodes by cosine of label and definition together, and by likely parents."""
-        chance = likely_siblings(parents, scores, self.children)
-        pool = np.union1d(rows, np.array(list(chance), np.int64)).astype(np.int64)
+        likely, chance = likely_parents(parents, scores)
+        children = [np.array(self.children[p], np.int64) for p in likely.tolist()]
+        pool = np.unique(np.concatenate([rows, *children]))
         pool = pool[pool != hidden]
         label, _ = self._cosines(vector, pool)
         both = label + self.vectors[pool + self.size] @ vector
-        likely = np.array([chance.get(row, 0.0) for row in pool.tolist()])
-        # Ties, the children of one parent, by the cosine.
+        below = np.zeros((len(pool), len(likely)), bool)
+        for place, own in enumerate(children):
+            below[np.searchsorted(pool, own[own != hidden]), place] = True
         return (
             pool[np.argsort(-both, kind="stable")],
-            pool[np.lexsort((-label, -likely))],
+            pool[covering_order(below, chance, label)],
         )
 
     def _cosines(

@@ -9,9 +9,10 @@ the validation part, every asked term hidden:
 4. vote: the neighbours' weights that the candidate is a parent of; 5. its square root;
 6. the weights of the neighbours whose grandparent it is.
 
-Siblings. The softmax of those scores is a distribution over parents; a node's evidence is the
-probability of its own parents. Merged with the cosine's order by reciprocal ranks, with a weight
-and a constant that validation chooses (`linker.merge`).
+Siblings. The softmax of those scores is a distribution over parents. Since one parent is right and
+which one is uncertain, the likeliest parents are answered in turn, each by its child most like the
+mention, as in search diversification (IA-Select, Agrawal et al. 2009). Merged with the cosine's
+order by reciprocal ranks, with a weight and a constant that validation chooses (`linker.merge`).
 """
 
 from collections.abc import Sequence
@@ -27,8 +28,9 @@ from rarefuse.retrieval.geometry import inner_product_query
 SHARPNESS = 0.1  # temperature of the neighbours' softmax over cosines
 NEIGHBOURS = 15
 LIKELY = 20  # parents that siblings are looked up under
+COVERED = 12  # places that go to different parents
 RIDGE = 1e-3
-MERGES = tuple((w, k) for k in (3.0, 10.0, 30.0) for w in (0.0, 0.3, 0.5, 0.7, 1.0))
+MERGES = tuple((w, k) for k in (3.0, 10.0, 30.0) for w in (0.0, 0.5, 1.0, 2.0, 4.0))
 """Weights and constants that validation chooses from for siblings."""
 
 
@@ -45,8 +47,8 @@ class UnseenModel:
     """
 
     weights: tuple[float, ...] = (0.52, 4.34, 3.10, -0.50, 6.35, 2.31)
-    sibling_weight: float = 0.3
-    sibling_constant: float = 10.0
+    sibling_weight: float = 1.0
+    sibling_constant: float = 3.0
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -70,13 +72,21 @@ def link_weights(cosines: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def votes(
-    rows: Sequence[int], weights: NDArray[np.float64], parents: Sequence[Sequence[int]]
+    rows: Sequence[int],
+    weights: NDArray[np.float64],
+    parents: Sequence[Sequence[int]],
+    hidden: int = -1,
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Weight of the neighbours below each parent, and below each grandparent."""
+    """Weight of the neighbours below each parent, and below each grandparent.
+
+    Nothing is reached through the edges of `hidden`.
+    """
     first: dict[int, float] = {}
     second: dict[int, float] = {}
     for row, weight in zip(rows, weights.tolist(), strict=True):
         for parent in parents[row]:
+            if parent == hidden:
+                continue
             first[parent] = first.get(parent, 0.0) + weight
             for above in parents[parent]:
                 second[above] = second.get(above, 0.0) + weight
@@ -104,18 +114,44 @@ def place_distances(
     return np.arccosh(np.maximum(-(points @ inner_product_query(here)), 1.0))
 
 
-def likely_siblings(
-    parents: NDArray[np.int64], scores: NDArray[np.float64], children: Sequence[Sequence[int]]
-) -> dict[int, float]:
-    """Probability of each node's parents being the asked term's, over the likeliest parents."""
-    order = np.argsort(-scores, kind="stable")[:LIKELY]
+def likely_parents(
+    parents: NDArray[np.int64], scores: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The likeliest parents, best first, and the probability of each by the softmax of all."""
     raised = np.exp(scores - scores.max())
-    chance = raised / raised.sum()
-    found: dict[int, float] = {}
-    for i in order.tolist():
-        for child in children[int(parents[i])]:
-            found[child] = found.get(child, 0.0) + float(chance[i])
-    return found
+    order = np.argsort(-scores, kind="stable")[:LIKELY]
+    return parents[order], raised[order] / raised.sum()
+
+
+def covering_order(
+    below: NDArray[np.bool_], chance: NDArray[np.float64], similarity: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Order of nodes that soon has a child of the right parent, whichever parent that is.
+
+    Each place goes to the node with the largest probability of the parents that no earlier node is
+    below, ties to the more similar. Once all parents are covered, by probability of own parents.
+
+    Parameters
+    ----------
+    below : ndarray of bool, shape (n, p)
+        Which node is a child of which parent.
+    chance : ndarray, shape (p,)
+        Probabilities of the parents, positive.
+    similarity : ndarray, shape (n,)
+        Cosines.
+    """
+    left, order = chance.copy(), []
+    for _ in range(min(COVERED, len(below))):
+        gain = below @ left
+        best = gain.max()
+        if best <= 0.0:
+            break
+        ties = np.flatnonzero(gain == best)
+        chosen = int(ties[np.argmax(similarity[ties])])
+        order.append(chosen)
+        left[below[chosen]] = 0.0
+    rest = np.lexsort((-similarity, -(below @ chance)))
+    return np.concatenate([np.array(order, np.int64), rest[~np.isin(rest, order)]])
 
 
 def fit_weights(
