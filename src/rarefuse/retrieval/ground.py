@@ -20,6 +20,7 @@ from rarefuse.retrieval.linker import RELATED, Linker, make_linker
 from rarefuse.retrieval.measures import DEPTH
 from rarefuse.retrieval.mentions import STUB, MentionTagger, Parsed, read_tagger
 from rarefuse.retrieval.parsing import name_owners
+from rarefuse.retrieval.spelling import Speller, make_speller
 from rarefuse.retrieval.subsets import Subset, read_subset
 from rarefuse.retrieval.templates import ENTITY, FAMILIES, HIERARCHY, SIBLING
 from rarefuse.retrieval.text import Encoder, find_encoder
@@ -47,7 +48,7 @@ class Answer:
     Parameters
     ----------
     mention : str
-        The words that were looked up.
+        The words that were looked up, their spelling corrected.
     linked : Hit
         The term that they name, as far as the text index knows.
     intents : dict
@@ -76,12 +77,13 @@ class Grounder:
         Terms by row.
     names : dict
         Label or synonym in lower case → rows.
-    linker, tagger, gate, encoder
+    speller, linker, tagger, gate, encoder
         The parts of a search.
     """
 
     subset: Subset
     names: Mapping[str, set[int]]
+    speller: Speller
     linker: Linker
     tagger: MentionTagger
     gate: IntentGate
@@ -123,6 +125,7 @@ class Grounder:
             raise InputError(
                 "the query is empty", found=repr(text[:50]), todo="type what you are looking for"
             )
+        text = self.speller.correct(text)
         parsed = self.tagger.parse(text, self.names.__contains__)
         if want != AUTO and parsed.mention.lower() not in self.names and parsed.frame == STUB:
             parsed = Parsed(text.strip(), STUB)
@@ -191,6 +194,7 @@ def read_grounder(folder: Path, encoder: str = "all-MiniLM-L6-v2") -> Grounder:
     return Grounder(
         subset,
         name_owners(subset),
+        make_speller(subset),
         linker,
         read_tagger(folder / "tagger.safetensors"),
         read_gate(index / "gate.safetensors"),

@@ -1,6 +1,6 @@
-"""Mentions and frames of all queries, found before anything is encoded.
+"""Mentions and frames of all queries, spelling corrected, found before anything is encoded.
 
-On the inductive track the names of the node asked about are not known to the tagger.
+On the inductive track neither the names of the node asked about nor their words are known.
 """
 
 from collections import defaultdict
@@ -14,6 +14,7 @@ from rarefuse.artifacts import Column, Schema
 from rarefuse.retrieval.measures import hides_focus
 from rarefuse.retrieval.mentions import MentionTagger, train_tagger, write_tagger
 from rarefuse.retrieval.queries import QUERIES, TRAIN, split_nodes
+from rarefuse.retrieval.spelling import make_speller, words_by_term
 from rarefuse.retrieval.subsets import Subset, read_subset
 
 TRANSDUCTIVE, INDUCTIVE = TRACKS = ("transductive", "inductive")
@@ -23,8 +24,8 @@ PARSED = Schema(
     (
         Column("query_id", pl.String, "as in `queries`"),
         Column("track", pl.String, "'transductive', or 'inductive': the node's names unknown"),
-        Column("mention", pl.String, "words that name something"),
-        Column("frame", pl.String, "the query with 'something' in place of the mention"),
+        Column("mention", pl.String, "words that name something, corrected"),
+        Column("frame", pl.String, "the corrected query with 'something' in place of the mention"),
     ),
     key=("query_id", "track"),
 )
@@ -41,7 +42,7 @@ def name_owners(subset: Subset) -> dict[str, set[int]]:
 
 def parse_queries(tagger: MentionTagger, subset: Subset, queries: pl.DataFrame) -> pl.DataFrame:
     """`PARSED` of queries: both tracks, one of them for Q-E, where nothing is hidden."""
-    owners = name_owners(subset)
+    owners, speller, own_words = name_owners(subset), make_speller(subset), words_by_term(subset)
 
     def known_without(node: int) -> Callable[[str], bool]:
         return lambda name: bool(owners.get(name, set()) - {node})
@@ -50,10 +51,11 @@ def parse_queries(tagger: MentionTagger, subset: Subset, queries: pl.DataFrame) 
     for query_id, text, node, family in queries.select(
         "query_id", "text", "node", "family"
     ).iter_rows():
-        parsed = tagger.parse(text, owners.__contains__)
+        parsed = tagger.parse(speller.correct(text), owners.__contains__)
         rows.append((query_id, TRANSDUCTIVE, parsed.mention, parsed.frame))
         if hides_focus(family):
-            parsed = tagger.parse(text, known_without(node))
+            corrected = speller.correct(text, own_words[node])
+            parsed = tagger.parse(corrected, known_without(node))
             rows.append((query_id, INDUCTIVE, parsed.mention, parsed.frame))
     return pl.DataFrame(rows, schema=PARSED.dtypes, orient="row")
 
