@@ -2,6 +2,7 @@
 
 1. Link. A mention's nodes by the larger of the cosines of label and of label with definition; it
    is a node's name if the cosine is 1.
+   Asked for the entity itself, the two cosines count together.
 2. A name: the node's point, drawn towards the origin by what the intent's table learned, is the
    query; the inner products with the Lorentz points rank in the exact hyperbolic order.
 3. No name: the Lorentz centroid of the neighbours is its place, and the evidence around it is
@@ -109,6 +110,17 @@ class Linker:
         first.sort()
         return rows[first], cosines[first]
 
+    def by_name(
+        self, vector: NDArray[np.float32], rows: NDArray[np.int64], cosines: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Nodes that a mention may name: word for word first, then by both cosines together.
+
+        The definition counts a second time, since a mention may paraphrase it; the validation part
+        prefers this to the larger cosine alone.
+        """
+        together = cosines + self.vectors[rows + self.size] @ vector
+        return rows[np.lexsort((-together, cosines < EXACT))]
+
     @staticmethod
     def named(rows: NDArray[np.int64], cosines: NDArray[np.float64]) -> int:
         """Node whose text a mention is word for word, or -1."""
@@ -215,7 +227,7 @@ class Linker:
             if weight < NEGLIGIBLE:
                 continue
             if family == ENTITY:
-                lists.append(rows)
+                lists.append(self.by_name(vector, rows, cosines))
             else:
                 lists.append(self.related(family, vector, rows, cosines, hidden))
             weights.append(float(weight))
