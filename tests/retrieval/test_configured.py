@@ -53,6 +53,18 @@ def test_tables_depend_on_their_slice_alone(retrieval):
         assert len(retrieval.table_code(table)) == 16
 
 
+def test_what_is_about_no_set_is_made_once(config):
+    config["retrieval"]["sets"]["deep"] = {"source": "hpo-2026-01-08", "sampler": "deep"}
+    config["retrieval"]["tables"] = ["main", "theory"]
+    assert configured_run(config, SCHEMA).retrieval.targets() == [
+        "results/retrieval/hpo-5k/tables/main.parquet",
+        "results/retrieval/hpo-5k/tables/theory.parquet",
+        "results/retrieval/hpo-5k/index/settings.json",
+        "results/retrieval/deep/tables/main.parquet",
+        "results/retrieval/deep/index/settings.json",
+    ]
+
+
 def test_the_schema_names_every_table():
     schema = load_schema(SCHEMA)["properties"]["retrieval"]["properties"]["tables"]
     assert set(schema["items"]["enum"]) == set(TABLES)

@@ -131,12 +131,19 @@ class RetrievalRun:
         return code_digest("rarefuse.retrieval.table_stage", TABLES[table][0])
 
     def targets(self) -> list[str]:
-        """Everything that the target ``retrieval`` makes."""
+        """Everything that the target ``retrieval`` makes.
+
+        Tables that read nothing are about no set, and made with the first alone.
+        """
         return [
             path
-            for name in self.sets
+            for place, name in enumerate(self.sets)
             for path in (
-                *(f"{self.folder}/{name}/tables/{t}.parquet" for t in self.settings["tables"]),
+                *(
+                    f"{self.folder}/{name}/tables/{table}.parquet"
+                    for table in self.settings["tables"]
+                    if place == 0 or TABLES[table][2] != "nothing"
+                ),
                 f"{self.folder}/{name}/index/settings.json",
             )
         ]
