@@ -133,15 +133,17 @@ def test_every_likely_parent_is_answered_by_its_most_similar_child():
     similarity = np.array([0.1, 0.9, 0.2, 0.8, 0.5])
     order = covering_order(below, np.array([0.6, 0.4]), similarity)
     assert order.tolist() == [1, 2, 4, 0, 3]
+    again = covering_order(below, np.array([0.6, 0.4]), similarity, 0.8)
+    assert again.tolist() == [1, 4, 2, 0, 3]  # Gains: 0.6, 0.48, 0.4, 0.384.
     both = np.array([[1, 0], [0, 1], [1, 1]], bool)
     assert covering_order(both, np.array([0.6, 0.4]), np.zeros(3)).tolist() == [2, 0, 1]
 
 
-@given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 2**31))
-def test_covering_loses_no_node(n, p, seed):
+@given(st.integers(1, 12), st.integers(1, 6), st.floats(0.0, 1.0), st.integers(0, 2**31))
+def test_covering_loses_no_node(n, p, repeat, seed):
     draw = np.random.default_rng(seed)
     below, chance = draw.random((n, p)) < 0.4, draw.random(p) + 0.01
-    order = covering_order(below, chance, draw.random(n))
+    order = covering_order(below, chance, draw.random(n), repeat)
     assert sorted(order) == list(range(n))
     covered = below[order].any(axis=1)
     first = int(np.argmax(~covered)) if not covered.all() else n

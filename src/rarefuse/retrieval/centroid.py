@@ -7,7 +7,8 @@ that is by the inner product with (-q0, q1, …, qd), exactly. There is one tabl
 joint table with one c an intent.
 
 A table is trained by a softmax over -d(q, x)/τ: the positives are an anchor's ancestors, parents
-three times as often (hierarchy), or its siblings; known relatives are no negatives. Radii are
+three times as often (hierarchy), or its siblings; known relatives are no negatives. A parent should
+also be nearer than another ancestor, by a logistic loss on pairs of positives. Radii are
 R tanh(|v|/R): the budget cannot be passed, and a mean radius under `fill`·R costs.
 """
 
@@ -63,7 +64,7 @@ class CentroidOptions:
     min_steps: int = 400
     batch: int = 256
     negatives: int = 1024
-    positives: int = 4
+    positives: int = 8
     rate: float = 0.05
     temperature: float = 0.3
     origin: float = 0.5
@@ -97,15 +98,17 @@ class Relations:
 
     def sample(
         self, anchors: NDArray[np.int64], k: int, draw: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """K related rows of each anchor by weight, with replacement, shape (len(anchors), k)."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """K related rows of each anchor by weight, with replacement, and their weights.
+
+        Both of shape (len(anchors), k).
+        """
         low, high = self.cumulative[self.ptr[anchors]], self.cumulative[self.ptr[anchors + 1]]
         at = low[:, None] + draw.random((len(anchors), k)) * (high - low)[:, None]
         found = np.searchsorted(self.cumulative, at, side="right") - 1
         # Rounding may carry a draw over the edge of its own list.
-        return self.rows[
-            np.clip(found, self.ptr[anchors][:, None], self.ptr[anchors + 1][:, None] - 1)
-        ]
+        found = np.clip(found, self.ptr[anchors][:, None], self.ptr[anchors + 1][:, None] - 1)
+        return self.rows[found], self.cumulative[found + 1] - self.cumulative[found]
 
     def lists(self) -> list[list[int]]:
         """Related rows of every node."""
@@ -253,7 +256,7 @@ def fit(
                 continue
             batch = draw.choice(anchors[i], min(options.batch, len(anchors[i])), replace=False)
             negatives = pool[draw.integers(len(pool), size=count)]
-            positives = task.related.sample(batch, options.positives, draw)
+            positives, weights = task.related.sample(batch, options.positives, draw)
             own = points(batch)
             if neighbours is not None:
                 around = points(neighbours.rows[batch].ravel()).view(len(batch), -1, own.shape[1])
@@ -268,6 +271,7 @@ def fit(
             apart = apart.masked_fill(task.mask.lookup(batch, negatives), math.inf)
             rest = torch.logsumexp(-apart, -1, keepdim=True) + math.log(len(pool) / count)
             loss = loss + (torch.logaddexp(-close, rest) + close).mean()
+            loss = loss + _order_loss(close, weights)
         if known is None:
             some = raw[torch.from_numpy(draw.integers(n, size=count))]
             mean_radius = _within(some, options.radius).norm(dim=-1).mean()
@@ -285,6 +289,7 @@ def fit(
         )
 
 
+ROUNDING = 1e-3  # of differences of a running sum of weights
 SCALARS_RATE = 1e-2  # of c and τ
 SPREAD = 0.6  # of a child's direction around its parents'
 NEAREST = 0.4  # share of the starting radius that a root has
@@ -332,6 +337,13 @@ def _query(point: Tensor, origin: Tensor) -> Tensor:
     time, space = point[:, :1] + origin, point[:, 1:]
     length = (time**2 - (space**2).sum(-1, keepdim=True)).clamp_min(1e-9).sqrt()
     return torch.cat([-time, space], -1) / length
+
+
+def _order_loss(close: Tensor, weights: NDArray[np.float64]) -> Tensor:
+    """Mean over positives of softplus(d_i - d_j) for every pair where i weighs more than j."""
+    heavier = torch.from_numpy(weights[:, :, None] > weights[:, None, :] + ROUNDING)
+    pairs = torch.nn.functional.softplus(close[:, :, None] - close[:, None, :])
+    return (pairs * heavier).sum() / close.numel()
 
 
 def _arcosh(z: Tensor) -> Tensor:

@@ -144,8 +144,10 @@ class Linker:
         scores = known @ np.array(self.unseen.weights)
         if intent == HIERARCHY:
             return parents[np.argsort(-scores, kind="stable")]
-        by_text, by_parent = self.sibling_lists(vector, rows, parents, scores, hidden)
         model = self.unseen
+        by_text, by_parent = self.sibling_lists(
+            vector, rows, parents, scores, model.sibling_repeat, hidden
+        )
         weights = [1.0, model.sibling_weight]
         return merge([by_text, by_parent], weights, POOL, model.sibling_constant)
 
@@ -176,6 +178,7 @@ class Linker:
         rows: NDArray[np.int64],
         parents: NDArray[np.int64],
         scores: NDArray[np.float64],
+        repeat: float,
         hidden: int = -1,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The same nodes by cosine of label and definition together, and by likely parents."""
@@ -190,7 +193,7 @@ class Linker:
             below[np.searchsorted(pool, own[own != hidden]), place] = True
         return (
             pool[np.argsort(-both, kind="stable")],
-            pool[covering_order(below, chance, label)],
+            pool[covering_order(below, chance, label, repeat)],
         )
 
     def _cosines(

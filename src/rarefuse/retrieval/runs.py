@@ -37,6 +37,7 @@ from rarefuse.retrieval.text import Vectors, node_texts, read_vectors
 from rarefuse.retrieval.unseen import (
     MERGES,
     NEIGHBOURS,
+    REPEATS,
     SHARPNESS,
     UnseenModel,
     fit_weights,
@@ -177,9 +178,9 @@ def questions(data: Data, split: str, track: str) -> pl.DataFrame:
 
 
 def tune(data: Data, linker: Linker) -> UnseenModel:
-    """Fit the evidence's weights, and choose the siblings' merge, on the validation part.
+    """Fit the evidence's weights, and choose how siblings are answered, on the validation part.
 
-    Every asked term is hidden. The merge is chosen by hits at 10, then by the reciprocal rank.
+    Every asked term is hidden. Chosen by hits at 10, then by the reciprocal rank.
     """
     asked = questions(data, VALIDATION, INDUCTIVE)
     kept: dict[str, list[Any]] = {HIERARCHY: [], SIBLING: []}
@@ -194,17 +195,23 @@ def tune(data: Data, linker: Linker) -> UnseenModel:
         parents, known = linker.parent_evidence(vector, rows, cosines, node)
         kept[family].append((vector, rows, parents, known, node, relevant))
     weights = fit_weights([(k, np.isin(p, good)) for _, _, p, k, _, good in kept[HIERARCHY]])
-    quality = dict.fromkeys(MERGES, np.zeros(2))
+    choices = [(*pair, repeat) for pair in MERGES for repeat in REPEATS]
+    quality = dict.fromkeys(choices, np.zeros(2))
     for vector, rows, parents, known, node, relevant in kept[SIBLING]:
         scores = known @ np.array(weights)
-        lists = list(linker.sibling_lists(vector, rows, parents, scores, node))
-        for weight, constant in MERGES:
-            best = merge(lists, [1.0, weight], DEPTH, constant)
+        lists = {
+            repeat: list(linker.sibling_lists(vector, rows, parents, scores, repeat, node))
+            for repeat in REPEATS
+        }
+        for weight, constant, repeat in choices:
+            best = merge(lists[repeat], [1.0, weight], DEPTH, constant)
             places = np.flatnonzero(np.isin(best, relevant))
-            gain = np.array([1.0, 1.0 / (places[0] + 1)]) if len(places) else np.zeros(2)
-            quality[weight, constant] = quality[weight, constant] + gain
-    weight, constant = max(MERGES, key=lambda m: (*quality[m], -m[0]))
-    return UnseenModel(weights, weight, constant)
+            if len(places):
+                quality[weight, constant, repeat] = quality[weight, constant, repeat] + (
+                    1.0,
+                    1.0 / (places[0] + 1),
+                )
+    return UnseenModel(weights, *max(choices, key=lambda choice: tuple(quality[choice])))
 
 
 def search_track(

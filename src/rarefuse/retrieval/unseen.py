@@ -12,11 +12,12 @@ the validation part, every asked term hidden:
 Siblings. The softmax of those scores is a distribution over parents. Since one parent is right and
 which one is uncertain, the likeliest parents are answered in turn, each by its child most like the
 mention, as in search diversification (IA-Select, Agrawal et al. 2009). Merged with the cosine's
-order by reciprocal ranks, with a weight and a constant that validation chooses (`linker.merge`).
+order by reciprocal ranks (`linker.merge`). Validation chooses how soon a parent is answered again,
+the weight and the constant of the merge.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,12 @@ from rarefuse.retrieval.geometry import inner_product_query
 SHARPNESS = 0.1  # temperature of the neighbours' softmax over cosines
 NEIGHBOURS = 15
 LIKELY = 20  # parents that siblings are looked up under
-COVERED = 12  # places that go to different parents
+COVERED = 12  # places of a list that are given so
 RIDGE = 1e-3
 MERGES = tuple((w, k) for k in (3.0, 10.0, 30.0) for w in (0.0, 0.5, 1.0, 2.0, 4.0))
-"""Weights and constants that validation chooses from for siblings."""
+"""Weights and constants of the merge that validation chooses from."""
+REPEATS = (0.0, 0.5, 1.0)
+"""Shares of a parent's probability left after each answered child, to choose from."""
 
 
 @dataclass(frozen=True)
@@ -44,24 +47,23 @@ class UnseenModel:
         Of the six kinds of evidence.
     sibling_weight, sibling_constant : float
         Of the merge.
+    sibling_repeat : float
+        Share of a parent's probability that is left after each answered child.
     """
 
     weights: tuple[float, ...] = (0.52, 4.34, 3.10, -0.50, 6.35, 2.31)
     sibling_weight: float = 1.0
     sibling_constant: float = 3.0
+    sibling_repeat: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return {
-            "weights": list(self.weights),
-            "sibling_weight": self.sibling_weight,
-            "sibling_constant": self.sibling_constant,
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "UnseenModel":
         """Inverse of `as_dict`."""
-        return cls(tuple(values["weights"]), values["sibling_weight"], values["sibling_constant"])
+        return cls(**{**values, "weights": tuple(values["weights"])})
 
 
 def link_weights(cosines: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -124,12 +126,15 @@ def likely_parents(
 
 
 def covering_order(
-    below: NDArray[np.bool_], chance: NDArray[np.float64], similarity: NDArray[np.float64]
+    below: NDArray[np.bool_],
+    chance: NDArray[np.float64],
+    similarity: NDArray[np.float64],
+    repeat: float = 0.0,
 ) -> NDArray[np.int64]:
     """Order of nodes that soon has a child of the right parent, whichever parent that is.
 
-    Each place goes to the node with the largest probability of the parents that no earlier node is
-    below, ties to the more similar. Once all parents are covered, by probability of own parents.
+    Each place goes to the node whose parents are likeliest to be still unanswered, ties to the
+    more similar. After the first places, or once all parents are answered, by probability alone.
 
     Parameters
     ----------
@@ -139,19 +144,22 @@ def covering_order(
         Probabilities of the parents, positive.
     similarity : ndarray, shape (n,)
         Cosines.
+    repeat : float
+        Share of a parent's probability that is left after each of its children; 0 to 1.
     """
-    left, order = chance.copy(), []
+    left, free, order = chance.copy(), np.ones(len(below), bool), []
     for _ in range(min(COVERED, len(below))):
-        gain = below @ left
+        gain = np.where(free, below @ left, 0.0)
         best = gain.max()
         if best <= 0.0:
             break
         ties = np.flatnonzero(gain == best)
         chosen = int(ties[np.argmax(similarity[ties])])
         order.append(chosen)
-        left[below[chosen]] = 0.0
+        free[chosen] = False
+        left[below[chosen]] *= repeat
     rest = np.lexsort((-similarity, -(below @ chance)))
-    return np.concatenate([np.array(order, np.int64), rest[~np.isin(rest, order)]])
+    return np.concatenate([np.array(order, np.int64), rest[free[rest]]])
 
 
 def fit_weights(
