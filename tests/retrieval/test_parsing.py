@@ -49,6 +49,17 @@ def test_known_names_win(tagger):
     assert blind.parse(text, {"green urine", "urine"}.__contains__).mention == "Green urine"
 
 
+def test_a_number_is_not_left_out():
+    numbered = [f"{name} {number}" for name in NAMES for number in ("1", "2", "7A", "IV")]
+    tagger = train_tagger([*NAMES, *numbered], [], 0, examples=3000)
+    text = "What are the superclasses of Reduced infection of the liver{}?"
+    known = {"reduced infection of the liver"}.__contains__
+    for number in ("", " 2", " IV", " 7A"):
+        assert tagger.parse(text.format(number), known).mention == (
+            f"Reduced infection of the liver{number}"
+        )
+
+
 def test_a_long_query_and_an_empty_one(tagger):
     assert tagger.parse("kidney " * 1500).mention
     with pytest.raises(InputError, match="empty"):

@@ -35,6 +35,7 @@ MAX_NAME = 25  # words of the longest name looked up
 NAMED = 3.0  # what a word gains that is part of a known name; chosen on the validation part
 _WORD = re.compile(r"\S+")
 _EDGE = "?!.,;:\"'"
+_NUMBER = re.compile(r"\d+[A-Za-z]?|[IVX]+[A-Za-z]?")
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,22 @@ class MentionTagger:
         found: tuple[int, int],
         known: Callable[[str], bool],
     ) -> tuple[int, int]:
-        """The best run when every word of a known name counts `NAMED` more."""
+        """The best run when every word of a known name counts `NAMED` more.
+
+        A name inside a run is no better where what it leaves out has a number: "anaemia 3" is
+        another term than "anaemia".
+        """
+        numbered = {
+            place
+            for place in range(found[0], found[1] + 1)
+            if _NUMBER.fullmatch(text[words[place][0] : words[place][1]].strip(_EDGE))
+        }
         sums = np.concatenate([[0.0], np.cumsum(scores)])
         best = sums[found[1] + 1] - sums[found[0]]
         for first in range(len(words)):
             for last in range(first, min(first + MAX_NAME, len(words))):
+                if any(not first <= place <= last for place in numbered):
+                    continue
                 value = sums[last + 1] - sums[first] + NAMED * (last + 1 - first)
                 span = text[words[first][0] : words[last][1]].strip(_EDGE).lower()
                 if value > best and known(span):

@@ -2,7 +2,7 @@
 
 A word that neither the terms' names and definitions nor the training templates use is replaced by
 the most frequent word one edit away (a letter dropped, doubled, replaced, inserted, or two swapped;
-Damerau 1964), if there is one. Short words and words with digits stay as they are.
+Damerau 1964), if there is one. Short words, words with digits and words in capitals stay as they are.
 """
 
 import re
@@ -14,7 +14,7 @@ from string import ascii_lowercase
 from rarefuse.retrieval.subsets import Subset
 from rarefuse.retrieval.templates import TRAINING
 
-SHORTEST = 4  # letters of a word that is corrected
+SHORTEST = 5  # letters of a word that is corrected
 _WORD = re.compile(r"[^\W\d_]+")
 _CORRECTED = re.compile(rf"(?<![\w'-])[A-Za-z]{{{SHORTEST},}}(?![\w'-])")
 
@@ -53,7 +53,7 @@ class Speller:
         def replaced(match: re.Match[str]) -> str:
             word = match.group()
             lower = word.lower()
-            if count(lower) > 0:
+            if word.isupper() or count(lower) > 0:
                 return word
             best = max(dict.fromkeys(one_edit(lower)), key=count)
             if count(best) <= 0:
