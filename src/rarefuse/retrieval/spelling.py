@@ -2,7 +2,7 @@
 
 A word that neither the terms' names and definitions nor the training templates use is replaced by
 the most frequent word one edit away (a letter dropped, doubled, replaced, inserted, or two swapped;
-Damerau 1964), if there is one. Short words, words with digits and words in capitals stay as they are.
+Damerau 1964), if there is one. Words that are short, in capitals, or have digits stay as they are.
 """
 
 import re
