@@ -33,6 +33,12 @@ rule all:
     localrule: True
 
 
+rule retrieval:
+    input:
+        RUN.retrieval.targets(),
+    localrule: True
+
+
 rule explorer:
     input:
         f"{RESULTS}/{CORPUS}/explorer",

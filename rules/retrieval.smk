@@ -20,12 +20,15 @@ rule retrieval_set:
         "logs/benchmarks/retrieval/{set}/set.tsv"
     conda:
         "../envs/base.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(60),
     params:
         options=lambda wc: RUN.retrieval.set_options(wc.set),
         code=code_digest("rarefuse.retrieval.stage"),
     shell:
         "python -m rarefuse retrieval-set --source {input:q} --options {params.options:q}"
-        ' --folder "$(dirname {output.nodes:q})" 2>&1 | tee {log} >&2'
+        ' --folder "$(dirname {output.nodes:q})" 2>&1 | tee {log:q} >&2'
 
 
 rule retrieval_encode:
@@ -43,14 +46,15 @@ rule retrieval_encode:
         "../envs/base.yaml"
     threads: 8
     resources:
-        mem_mb=4000,
+        mem_mb=grows(4000),
+        runtime=grows(240),
     params:
         options=RUN.retrieval.encode_options(),
         code=code_digest("rarefuse.retrieval.text", "rarefuse.retrieval.intents"),
     shell:
         "OMP_NUM_THREADS={threads} OMP_WAIT_POLICY=PASSIVE"
         " python -m rarefuse retrieval-encode --options {params.options:q}"
-        ' --folder "$(dirname {input.nodes:q})" 2>&1 | tee {log} >&2'
+        ' --folder "$(dirname {input.nodes:q})" 2>&1 | tee {log:q} >&2'
 
 
 rule retrieval_reference:
@@ -67,12 +71,13 @@ rule retrieval_reference:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=grows(4000),
+        runtime=grows(240),
     params:
         code=code_digest("rarefuse.retrieval.stage"),
     shell:
         "OMP_NUM_THREADS={threads} python -m rarefuse retrieval-reference --seed {wildcards.seed}"
-        ' --folder "$(dirname {input.nodes:q})" --output {output} 2>&1 | tee {log} >&2'
+        ' --folder "$(dirname {input.nodes:q})" --output {output:q} 2>&1 | tee {log:q} >&2'
 
 
 rule retrieval_train:
@@ -89,14 +94,15 @@ rule retrieval_train:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=grows(4000),
+        runtime=grows(240),
     params:
         options=RUN.retrieval.train_options(),
         code=code_digest("rarefuse.retrieval.stage"),
     shell:
         "OMP_NUM_THREADS={threads} python -m rarefuse retrieval-train --seed {wildcards.seed}"
         ' --options {params.options:q} --folder "$(dirname {input.nodes:q})"'
-        " --output {output} 2>&1 | tee {log} >&2"
+        " --output {output:q} 2>&1 | tee {log:q} >&2"
 
 
 rule retrieval_search:
@@ -116,13 +122,14 @@ rule retrieval_search:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=grows(4000),
+        runtime=grows(240),
     params:
         code=code_digest("rarefuse.retrieval.stage"),
     shell:
         "OMP_NUM_THREADS={threads} python -m rarefuse retrieval-search --seed {wildcards.seed}"
-        ' --tables {input.tables} --folder "$(dirname {input.nodes:q})"'
-        " --output {output.lists} --mixing {output.mixing} 2>&1 | tee {log} >&2"
+        ' --tables {input.tables:q} --folder "$(dirname {input.nodes:q})"'
+        " --output {output.lists:q} --mixing {output.mixing:q} 2>&1 | tee {log:q} >&2"
 
 
 rule retrieval_index:
@@ -139,14 +146,15 @@ rule retrieval_index:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=grows(4000),
+        runtime=grows(60),
     params:
         seed=CONFIG["retrieval"]["seeds"][0],
         code=code_digest("rarefuse.retrieval.stage"),
     shell:
         "OMP_NUM_THREADS={threads} python -m rarefuse retrieval-index --seed {params.seed}"
-        ' --tables {input.tables} --mixing {input.mixing} --folder "$(dirname {input.nodes:q})"'
-        ' --output "$(dirname {output:q})" 2>&1 | tee {log} >&2'
+        ' --tables {input.tables:q} --mixing {input.mixing:q} --folder "$(dirname {input.nodes:q})"'
+        ' --output "$(dirname {output:q})" 2>&1 | tee {log:q} >&2'
 
 
 rule retrieval_table:
@@ -163,20 +171,15 @@ rule retrieval_table:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=grows(4000),
+        runtime=grows(480),
     params:
         read=lambda wc: " ".join(
-            f"--input {path}" for path in RUN.retrieval.table_inputs(wc.set, wc.table)
+            f"--input {quote(path)}" for path in RUN.retrieval.table_inputs(wc.set, wc.table)
         ),
         options=lambda wc: RUN.retrieval.table_options(wc.table),
         code=lambda wc: RUN.retrieval.table_code(wc.table),
     shell:
         "OMP_NUM_THREADS={threads} python -m rarefuse retrieval-table {wildcards.table}"
         ' {params.read} --options {params.options:q} --folder "$(dirname {input.nodes:q})"'
-        " --output {output} 2>&1 | tee {log} >&2"
-
-
-rule retrieval:
-    input:
-        RUN.retrieval.targets(),
-    localrule: True
+        " --output {output:q} 2>&1 | tee {log:q} >&2"
