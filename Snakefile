@@ -19,6 +19,7 @@ include: "rules/naming.smk"
 include: "rules/fusion.smk"
 include: "rules/rerank.smk"
 include: "rules/provenance.smk"
+include: "rules/retrieval.smk"
 include: "rules/report.smk"
 
 
@@ -29,6 +30,12 @@ rule all:
         f"{RESULTS}/{CORPUS}/config.yaml",
         # Also what the report is made of, so that a deleted artifact is made again.
         RUN.kept(CORPUS),
+    localrule: True
+
+
+rule retrieval:
+    input:
+        RUN.retrieval.targets(),
     localrule: True
 
 

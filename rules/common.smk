@@ -26,6 +26,7 @@ os.environ.update(RUN.environment(Path(workflow.basedir)))
 
 STARTED = time.time()
 CONFIG, CORPUS, RESULTS, KNOWLEDGE = RUN.config, RUN.corpus, RUN.results, RUN.knowledge
+RETRIEVAL = RUN.retrieval.folder
 
 
 def grows(amount):
@@ -51,6 +52,8 @@ wildcard_constraints:
     table=r"\w+",
     target=r"[A-Za-z0-9_-][A-Za-z0-9._-]*",
     reranker=r"[A-Za-z0-9-]+",
+    set="|".join(RUN.retrieval.sets) or "(?!)",
+    seed=r"\d+",
     publication=r"PMID_\d+",
 
 

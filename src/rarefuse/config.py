@@ -62,11 +62,14 @@ def check_config(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     _check_reviews(filled["mapping_audit"]["reviews"])
     for name in filled["reranker"]["test_only"]:
         _refer("reranker.test_only", name, filled["llms"], "llms")
-    for name, corpus in filled["corpora"].items():
+    for place, kind, corpus in (
+        *((f"corpora.{n}", "a corpus", c) for n, c in filled["corpora"].items()),
+        *((f"retrieval.sets.{n}", "a set", c) for n, c in filled["retrieval"]["sets"].items()),
+    ):
         if ("source" in corpus) == ("path" in corpus):
             raise InputError(
-                "a corpus needs one place to be read from",
-                where=f"config, corpora.{name}",
+                f"{kind} needs one place to be read from",
+                where=f"config, {place}",
                 found=", ".join(sorted(corpus)),
                 expected="either 'source' (an entry of the source registry) or 'path'",
                 todo="add one of them, or take one away",

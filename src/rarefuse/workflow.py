@@ -24,6 +24,7 @@ from rarefuse.fusion.plan import FusionPlan
 from rarefuse.llm.catalogue import BACKENDS, RECORDED, check_arm, check_recorded
 from rarefuse.rankers.catalogue import METHODS, STOCK_METHODS, check_options, resolve_options
 from rarefuse.rankers.stock.presence import check_present
+from rarefuse.retrieval.configured import RetrievalRun
 from rarefuse.sources.registry import Source, find_source, load_registry
 
 NAMING_TABLES = ("llm_arms", "naming_rules", "mapping_audit")
@@ -93,6 +94,11 @@ class Run:
     def resource(self, name: str) -> str:
         """Path of a fetched source."""
         return f"{self.config['sources']['folder']}/{self.source(name).file}"
+
+    @property
+    def retrieval(self) -> RetrievalRun:
+        """The retrieval part."""
+        return RetrievalRun(self.config, self.resource)
 
     def corpus_path(self, corpus: str) -> str:
         """File or folder that a corpus is read from.
