@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
@@ -66,3 +67,7 @@ onstart:
         HELD.append(RUN.hold_lock())
     except InputError as error:
         raise WorkflowError(str(error)) from None
+    if ahead := RUN.redate(time.time()):
+        logger.warning(
+            f"The clock was moved back: {ahead} files had dates to come and got today's."
+        )

@@ -25,11 +25,12 @@ rule report:
         mem_mb=grows(3000),
         runtime=grows(60),
     params:
+        tables=lambda wc, input: " ".join(f"--table {quote(table)}" for table in input.tables),
         provenance=lambda wc: RUN.provenance(wc.corpus),
         code=code_digest("rarefuse.report.stage"),
     shell:
         "python -m rarefuse report --name {wildcards.corpus}"
-        " $(printf -- '--table %s ' {input.tables:q})"
+        " {params.tables}"
         " --skipped {input.skipped:q} --problems {input.problems:q} --audit {input.audit:q}"
         " --provenance {params.provenance:q} --output {output:q} 2>&1 | tee {log:q} >&2"
 

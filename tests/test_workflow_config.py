@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,30 @@ def test_results_that_cannot_be_written(config, tmp_path):
     config["results"] = str(tmp_path / "file" / "results")
     with pytest.raises(InputError, match="cannot be written"):
         configured_run(config, SCHEMA).hold_lock()
+
+
+def test_files_from_the_future_are_dated_now(run):
+    """Other people's files, and what the clocks of two machines may differ by, are left alone."""
+    now = 1_000_000.0
+    times = {
+        "results/a/old.parquet": now - 10, "results/a/skewed.parquet": now + 10,
+        "results/ahead.parquet": now + 3600, "resources/ahead.obo": now + 86_400,
+        "elsewhere/ahead.json": now + 3600,
+    }  # fmt: skip
+    for name, at in times.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+        os.utime(name, (at, at))
+    assert run.redate(now) == 2
+    redated = {"results/ahead.parquet", "resources/ahead.obo"}
+    assert {name: Path(name).stat().st_mtime for name in times} == {
+        name: now if name in redated else at for name, at in times.items()
+    }
+    assert run.redate(now) == 0
+
+
+@pytest.mark.parametrize("name", ["re{sult}s", "", "a\nb"])
+def test_results_that_snakemake_would_misread_are_refused(config, name):
+    config["results"] = name
+    with pytest.raises(InputError, match="cannot be used"):
+        configured_run(config, SCHEMA)

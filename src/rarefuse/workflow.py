@@ -30,6 +30,8 @@ from rarefuse.sources.registry import Source, find_source, load_registry
 NAMING_TABLES = ("llm_arms", "naming_rules", "mapping_audit")
 PROTOCOLS = ("ordinary", "lopo")
 EXPLORER_PLACES = 10
+_SKEW = 60
+"""Seconds by which the clocks of a disk and of this machine may differ."""
 DELETION_CONDITIONS = ("source_deletion", "matched_deletion")
 
 
@@ -652,6 +654,31 @@ class Run:
                 ) from None
         jobs.close()  # free again, for the jobs of this run
         return run
+
+    def redate(self, now: float) -> int:
+        """Date what a run made in the future, before the clock was moved back, to `now`.
+
+        Snakemake takes an output that is older than its input for a damaged one.
+
+        Parameters
+        ----------
+        now : float
+            Seconds since 1970.
+
+        Returns
+        -------
+        int
+            Files below the folders for results and sources that were dated anew.
+        """
+        ahead = [
+            path
+            for folder in (self.results, self.config["sources"]["folder"])
+            for path in Path(folder).rglob("*")
+            if not path.is_symlink() and path.is_file() and path.stat().st_mtime > now + _SKEW
+        ]
+        for path in ahead:
+            os.utime(path, (now, now))
+        return len(ahead)
 
 
 def configured_run(config: Mapping[str, Any], schema: Path) -> Run:
