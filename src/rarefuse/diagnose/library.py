@@ -7,7 +7,7 @@ of it, hold all that scores of closed profiles depend on (`rarefuse.diagnose.nar
 """
 
 import hashlib
-import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -239,7 +239,7 @@ def keep(arrays: dict[str, NDArray], path: Path) -> None:
         with replacing(path) as temporary:
             temporary.write_bytes(save(arrays))
     except InputError as error:
-        print(f"not kept for the next run: {error.found}, {path}", file=os.sys.stderr)
+        print(f"not kept for the next run: {error.found}, {path}", file=sys.stderr)
 
 
 def _text(value: object) -> NDArray[np.uint8]:

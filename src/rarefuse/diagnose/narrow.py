@@ -90,7 +90,9 @@ def narrow(library: Library, queries: Queries) -> Narrow:
     disease = index.terms[rows]
     order = np.argsort(disease, kind="stable")  # terms stay ascending within a disease
     ptr = np.searchsorted(disease[order], np.arange(len(whole.disease_ids) + 1)).astype(np.int64)
-    parent_ptr, parents = flatten([np.searchsorted(kept, ontology.parents_of(t)) for t in kept])
+    parent_ptr, parents = flatten(
+        [np.searchsorted(kept, ontology.parents_of(t)).tolist() for t in kept]
+    )
     cut = Ontology(
         [ontology.term_ids[t] for t in kept],
         [ontology.labels[t] for t in kept],

@@ -53,7 +53,7 @@ def null_places(
     places : ndarray of int64, shape (J,)
         One-based places among the N scores, largest score first, ascending.
     """
-    n_samples, sizes = draws.shape
+    sizes = draws.shape[1]
     n_columns, n_terms = len(task.disease), len(task.ic)
     top_value = 0
     for t in range(n_terms):
@@ -150,7 +150,6 @@ def one_case(
     touched: Columns,
     nulls: Nulls,
     depth: int,
-    wanted: NDArray[np.int32],
 ) -> Scores:
     """Scores of one case, p-values exact where they can matter.
 
@@ -162,13 +161,12 @@ def one_case(
         Profiles that LOPO leaves of the diseases that it touches; empty for the ordinary protocol.
     depth : int
         Places that are to be right, all ties of the last one included.
-    wanted : ndarray of int32
-        Candidate rows whose p-value is wanted wherever they stand.
 
     Returns
     -------
     Scores
-        p-values of candidates that cannot be among the first `depth` are infinite.
+        p-values of candidates that cannot be among the first `depth` are infinite; `fill` counts
+        them.
     """
     knowledge = library.knowledge
     scores = empty_scores(knowledge, queries, p_value=True)
@@ -197,12 +195,19 @@ def one_case(
 
     place = min(depth, len(high)) - 1
     last = np.partition(high, place)[place]
-    open_ = low < high
-    needed = open_ & (low <= last)
-    needed[wanted] |= open_[wanted]
-    rows = np.flatnonzero(needed).astype(np.int32)
-    _count(library, queries, _pick(base_columns(knowledge, queries), rows), nulls.draws, scores)
+    needed = np.flatnonzero((low < high) & (low <= last)).astype(np.int32)
+    fill(library, queries, nulls, needed, scores)
     return scores
+
+
+def fill(
+    library: Library, queries: Queries, nulls: Nulls, rows: NDArray[np.int32], scores: Scores
+) -> None:
+    """Count the p-values of some candidates that have none yet in the scores of one case."""
+    assert scores.p_value is not None
+    rows = np.unique(rows[np.isinf(scores.p_value[0, rows])])
+    _count(library, queries, _pick(base_columns(library.knowledge, queries), rows), nulls.draws,
+           scores)  # fmt: skip
 
 
 def _pick(columns: Columns, rows: NDArray[np.int32]) -> Columns:
