@@ -188,7 +188,7 @@ def diagnose_patients(
             removal,
             order.kind,
             setting.ranker,
-            [*notes, *_own_notes(own, removal, models)],
+            [*notes, *_own_notes(own, models)],
             setting.answered_by,
             unmatched.get(f"{position:06d}", []),
             candidates,
@@ -339,10 +339,8 @@ def _notes(kind: str, models: Models, setting: Setting) -> list[str]:
     return notes
 
 
-def _own_notes(own: Publications, removal: Removal, models: Models) -> list[str]:
+def _own_notes(own: Publications, models: Models) -> list[str]:
     notes = []
-    if own and not removal.relations:
-        notes.append("No annotation rests on the excluded publications alone: nothing was removed.")
     if models.reranker is not None:
         folds = Counter(models.reranker.fold_of[p] for p in own if p in models.reranker.fold_of)
         if len(folds) == 1:

@@ -11,7 +11,6 @@ from rarefuse.diagnose.render import (
     frequency_text,
     p_text,
     place_text,
-    ratio_text,
 )
 from rarefuse.pheval.results import USE
 from rarefuse.report.environment import environment
@@ -84,7 +83,6 @@ def render_case_page(diagnosis: Diagnosis, provenance: Provenance) -> str:
             tied={c.rank: _tied(c) for c in diagnosis.candidates},
             place=place_text,
             p_text=p_text,
-            ratio_text=ratio_text,
             frequency=frequency_text,
             most=MOST_PUBLICATIONS,
         )

@@ -92,9 +92,12 @@ def as_table(diagnosis: Diagnosis, provenance: Provenance, width: int | None = N
     ]
     removal = diagnosis.removal
     if removal.publications:
+        without = f"Without {', '.join(removal.publications)}: "
         lines.append(
-            f"Without {', '.join(removal.publications)}: {removal.relations} annotations of "
-            f"{removal.diseases} diseases removed, {removal.emptied} left without any"
+            without + f"{removal.relations} annotations of {removal.diseases} diseases removed, "
+            f"{removal.emptied} left without any"
+            if removal.relations
+            else without + "no annotation rests on it alone, nothing removed"
         )
     lines += [printable(note) for note in diagnosis.notes]
     for reason, details in diagnosis.left_out.items():
