@@ -1,5 +1,6 @@
 """Candidates of each patient in their final order, with weights, lists and evidence."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -250,7 +251,7 @@ def _candidate(
         ties[2] if ties else None,
         llm[1] if llm else None,
         p_value,
-        float(found["log_ratio"]) / np.log(10.0) if has_profile else None,
+        float(found["log_ratio"]) / math.log(10.0) if has_profile else None,
         float(found["similarity"]),
         int(found["annotations"]),
         mark,

@@ -158,11 +158,12 @@ class Explainer:
                 [p for p in publications if p not in without],
             )
 
-        ic = self._library.knowledge.ic
+        depth = self._library.knowledge.ontology.depth
         matches = []
         for query in observed.tolist():
             common = next((t for t in self.above(query) if t in holders), None)
-            if common is None or ic[common] <= 0:
+            # That both are phenotypic abnormalities says nothing.
+            if common is None or depth[common] <= 0:
                 matches.append(Match(self.term(query), NOTHING))
             else:
                 matches.append(match(query, common))
