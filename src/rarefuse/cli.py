@@ -214,6 +214,7 @@ def _stock(a: Arguments) -> None:
         knowledge=a.knowledge,
         corpus=a.corpus,
         hpoa=a.hpoa,
+        crosswalk=a.crosswalk,
         method=a.method,
         options=a.options,
         depth=a.depth,
@@ -435,7 +436,8 @@ def _explorer(a: Arguments) -> None:
 
 
 def _diagnose(a: Arguments) -> None:
-    from rarefuse.diagnose.stage import Request, diagnose_stage
+    from rarefuse.diagnose.clinic import Request
+    from rarefuse.diagnose.stage import diagnose_stage
 
     diagnose_stage(
         Request(
@@ -455,6 +457,22 @@ def _diagnose(a: Arguments) -> None:
             threads=a.threads,
         )
     )
+
+
+def _pheval_export(a: Arguments) -> None:
+    from rarefuse.pheval.export import export_stage
+
+    written = export_stage(
+        cases=a.cases, ranking=a.ranking, crosswalk=a.crosswalk, ties=a.ties, output=a.output
+    )
+    print(f"{written} results in {a.output}", file=sys.stderr)
+
+
+def _pheval_names(a: Arguments) -> None:
+    from rarefuse.pheval.export import names_stage
+
+    cases, strangers = names_stage(results=a.results, cases=a.cases, output=a.output)
+    print(f"{cases} cases in {a.output}, {strangers} results of no case", file=sys.stderr)
 
 
 def _write_config(a: Arguments) -> None:
@@ -754,6 +772,7 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
                 gold_ranks="folder to write into",
                 failures="artifact to write",
             ),
+            "--crosswalk": {"help": "artifact crosswalk, for ids of other namespaces"},
             **_RANKER,
             "--depth": {"type": int, "default": 100, "help": "places to keep"},
             **_FROM_SOURCE,
@@ -1040,6 +1059,31 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
                 "help": "threads to use; all if not given",
             },
         },
+    ),
+    "pheval-export": (
+        _pheval_export,
+        "write a list of a corpus as PhEval disease results, one file a case",
+        {
+            **_needed(
+                cases="artifact cases",
+                ranking="any list of the workflow: rankings, llm, reranked or fused",
+                output="PhEval's results folder to write into",
+            ),
+            "--crosswalk": {"help": "artifact crosswalk, for Mondo's ids"},
+            "--ties": {
+                "type": str,
+                "default": "native",
+                "choices": ["native", "worst"],
+                "help": "rank of equal candidates: our order, or the last place, as PhEval ranks",
+            },
+        },
+    ),
+    "pheval-names": (
+        _pheval_names,
+        "collect another tool's PhEval disease results into a table for a recorded arm",
+        _needed(
+            results="PhEval's results folder", cases="artifact cases", output="artifact to write"
+        ),
     ),
     "write-config": (
         _write_config,

@@ -16,6 +16,7 @@ import polars as pl
 
 from rarefuse import artifacts
 from rarefuse.artifacts import Column, Schema
+from rarefuse.errors import InputError
 
 FOLDER = "pheval_disease_results"
 ENDING = "-disease_result.parquet"
@@ -83,3 +84,82 @@ def result_frame(
 def write_result(frame: pl.DataFrame, path: Path) -> None:
     """Write one case's `DISEASE_RESULT`."""
     artifacts.write(frame, DISEASE_RESULT, path)
+
+
+def results_folder(folder: Path) -> Path:
+    """Where the disease results are: in the folder itself, or below it as PhEval leaves them."""
+    return folder / FOLDER if (folder / FOLDER).is_dir() else folder
+
+
+def find_results(folder: Path) -> dict[str, Path]:
+    """Record stem → result file, of all versions; the Parquet file where a case has both.
+
+    Raises
+    ------
+    InputError
+        If there is no result at all.
+    """
+    inside = results_folder(folder)
+    found: dict[str, Path] = {}
+    for ending in (OLD_ENDING, ENDING):
+        for path in sorted(inside.glob(f"*{ending}")):
+            found[path.name.removesuffix(ending)] = path
+    if not found:
+        raise InputError(
+            "the folder holds no PhEval disease result",
+            where=str(inside),
+            found="no such folder" if not inside.is_dir() else "no file of that name",
+            expected=f"files *{ENDING} or *{OLD_ENDING}",
+            todo="give the folder that PhEval's post-processing wrote",
+        )
+    return found
+
+
+def read_result(path: Path) -> pl.DataFrame:
+    """Ranked rows of one case's result.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``rank`` (from 1), ``disease_identifier``, ``mondo_identifier`` (null where the version has
+        none) and ``disease_name`` (likewise), sorted by rank. PhEval's rows of rank 0 are gone.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or lacks rank or identifier.
+    """
+    try:
+        frame = (
+            pl.read_csv(path, separator="\t", infer_schema=False)
+            if path.suffix == ".tsv"
+            else pl.read_parquet(path)
+        )
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise _unusable(path, str(error).splitlines()[0]) from error
+    if not {"rank", "disease_identifier"} <= set(frame.columns):
+        raise _unusable(path, f"columns {', '.join(frame.columns)}")
+    for name in ("mondo_identifier", "disease_name"):
+        if name not in frame.columns:
+            frame = frame.with_columns(pl.lit(None, pl.String).alias(name))
+    ranked = frame.select(
+        pl.col("rank").cast(pl.Float64, strict=False).cast(pl.Int64, strict=False),
+        *(
+            pl.col(name).cast(pl.String).str.strip_chars()
+            for name in ("disease_identifier", "mondo_identifier", "disease_name")
+        ),
+    )
+    wrong = ranked.filter(pl.col("rank").is_null() | (pl.col("rank") < 0))
+    if wrong.height:
+        raise _unusable(path, f"{wrong.height} rows without a rank from 0 up")
+    return ranked.filter(pl.col("rank") > 0).sort("rank", maintain_order=True)
+
+
+def _unusable(path: Path, found: str) -> InputError:
+    return InputError(
+        "a PhEval disease result cannot be used",
+        where=str(path),
+        found=found[:200],
+        expected="rank, score and disease_identifier, as PhEval's post-processing writes them",
+        todo="run the post-processing again, or remove the file: its case then counts as a miss",
+    )
