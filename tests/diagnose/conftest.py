@@ -16,26 +16,26 @@ from rarefuse.ontology.obo import ontology_stage
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="session")
-def folder(tiny, tmp_path_factory):
-    """A checkout with spaces in its path: configuration, schema, knowledge of the tiny release."""
-    base = tmp_path_factory.mktemp("a checkout")
+def checkout(base, **changed):
+    """A folder with a configuration, changed, and all that reading it takes."""
     schema = base / "workflow" / "schemas" / "config.schema.yaml"
     schema.parent.mkdir(parents=True)
     shutil.copy(ROOT / "workflow" / "schemas" / "config.schema.yaml", schema)
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    config["sources"]["registry"] = "sources.yaml"
-    shutil.copy(tiny / "sources.yaml", base / "sources.yaml")
-    config["knowledge"] |= {"hpo": "tiny-hpo", "hpoa": "tiny-hpoa"}
-    config["corpora"]["tiny"] = {"reader": "phenopackets", "path": str(tiny / "phenopackets")}
-    config["corpus"] = "tiny"
+    for section, values in changed.items():
+        config[section] = {**config[section], **values} if isinstance(values, dict) else values
     config["rankers"]["phenomizer"]["samples"] = 500
+    config["sources"]["registry"] = "sources.yaml"
     (base / "config.yaml").write_text(yaml.safe_dump(config))
-    knowledge = base / "results" / "knowledge" / "tiny-hpo_tiny-hpoa"
+    return base
+
+
+def make_knowledge(knowledge, obo, hpoa):
+    """The artifacts of ontology and annotations."""
     terms, aliases = knowledge / "terms.parquet", knowledge / "aliases.parquet"
-    ontology_stage(obo=tiny / "tiny.obo", terms=terms, aliases=aliases)
+    ontology_stage(obo=obo, terms=terms, aliases=aliases)
     annotations_stage(
-        hpoa=tiny / "tiny.hpoa",
+        hpoa=hpoa,
         terms=terms,
         aliases=aliases,
         keep_zero_frequency=True,
@@ -45,7 +45,21 @@ def folder(tiny, tmp_path_factory):
         information_content_path=knowledge / "information_content.parquet",
         problems=knowledge / "annotation_problems.parquet",
     )
-    names = artifacts.pl.read_parquet(knowledge / "diseases.parquet").select("disease_id", "name")
+
+
+@pytest.fixture(scope="session")
+def folder(tiny, tmp_path_factory):
+    """A checkout with a blank in its path, and the knowledge of the tiny release."""
+    base = checkout(
+        tmp_path_factory.mktemp("a checkout"),
+        knowledge={"hpo": "tiny-hpo", "hpoa": "tiny-hpoa"},
+        corpora={"tiny": {"reader": "phenopackets", "path": str(tiny / "phenopackets")}},
+        corpus="tiny",
+    )
+    shutil.copy(tiny / "sources.yaml", base / "sources.yaml")
+    knowledge = base / "results" / "knowledge" / "tiny-hpo_tiny-hpoa"
+    make_knowledge(knowledge, tiny / "tiny.obo", tiny / "tiny.hpoa")
+    names = pl.read_parquet(knowledge / "diseases.parquet").select("disease_id", "name")
     lexicon = pl.DataFrame(
         [(name, "hpoa name", disease, None, True) for disease, name in names.iter_rows()],
         schema=LEXICON.dtypes,
@@ -74,3 +88,16 @@ def library(knowledge):
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def real(data, tmp_path_factory):
+    """A checkout with the knowledge of the pinned releases."""
+    base = checkout(tmp_path_factory.mktemp("real"))
+    shutil.copy(ROOT / "resources" / "sources.yaml", base / "sources.yaml")
+    make_knowledge(
+        base / "results" / "knowledge" / "hpo-2026-06-06_hpoa-2026-06-23",
+        data / "hpoa" / "hp_2026-06-06.obo.gz",
+        data / "hpoa" / "phenotype_2026-06-23.hpoa.gz",
+    )
+    return base

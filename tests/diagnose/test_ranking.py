@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from rarefuse import artifacts
-from rarefuse.annotations.build import annotations_stage
 from rarefuse.annotations.lopo import removed_relations
 from rarefuse.annotations.relations import RELATIONS
 from rarefuse.corpus.readers import read_corpus
@@ -19,7 +18,6 @@ from rarefuse.diagnose.library import make_library, open_library
 from rarefuse.diagnose.ranking import rank_patients, removed_for
 from rarefuse.errors import InputError
 from rarefuse.fusion.evidence import make_protocol
-from rarefuse.ontology.obo import ontology_stage
 from rarefuse.rankers.base import LOPO, ORDINARY
 from rarefuse.rankers.catalogue import make_ranker
 from rarefuse.rankers.run import rank_corpus
@@ -135,22 +133,9 @@ def test_missing_knowledge_names_what_makes_it(tmp_path):
 
 
 @pytest.mark.realdata
-def test_fifty_real_cases_rank_as_in_the_pipeline_under_lopo(data, tmp_path):
+def test_fifty_real_cases_rank_as_in_the_pipeline_under_lopo(data, real, tmp_path):
     """LIRICAL's published cases, those first that lose an annotation of some disease."""
-    knowledge = tmp_path / "knowledge"
-    terms, aliases = knowledge / "terms.parquet", knowledge / "aliases.parquet"
-    ontology_stage(obo=data / "hpoa" / "hp_2026-06-06.obo.gz", terms=terms, aliases=aliases)
-    annotations_stage(
-        hpoa=data / "hpoa" / "phenotype_2026-06-23.hpoa.gz",
-        terms=terms,
-        aliases=aliases,
-        keep_zero_frequency=True,
-        **{
-            name: knowledge / f"{name}.parquet"
-            for name in ("annotations", "diseases", "relations", "problems")
-        },
-        information_content_path=knowledge / "information_content.parquet",
-    )
+    knowledge = real / "results" / "knowledge" / "hpo-2026-06-06_hpoa-2026-06-23"
     library = make_library(knowledge)
     ontology = library.knowledge.ontology
     archive = data / "lirical" / "pheval_corpus_lirical.zip"

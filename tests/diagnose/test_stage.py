@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from html.parser import HTMLParser
 
 import numpy as np
@@ -424,3 +425,44 @@ def test_a_folder_without_patients_is_an_error(run, tmp_path):
     status, _, err = run("--batch", tmp_path / "in", "--output", tmp_path / "out")
     assert status == 2
     assert "no file of the folder is a patient" in err
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("corpus", ["lirical", "structural_variants"])
+def test_three_real_phenopackets_of_each_corpus(data, real, tmp_path, capsys, corpus):
+    with zipfile.ZipFile(data / "lirical" / f"pheval_corpus_{corpus}.zip") as packed:
+        names = sorted(name for name in packed.namelist() if name.endswith(".json"))
+        packets = {name: json.loads(packed.read(name)) for name in names}
+    # With a listed disease, with an excluded finding, and with neither age nor sex, if any has.
+    wanted = (
+        lambda p: "diseases" in p,
+        lambda p: any(f.get("excluded") for f in p["phenotypicFeatures"]),
+        lambda p: not p["subject"].keys() & {"sex", "timeAtLastEncounter"},
+    )
+    chosen = [next((n for n in names if test(packets[n])), names[-1]) for test in wanted]
+    assert len(set(chosen)) >= 2
+    for name in {*chosen, names[0], names[-1]}:
+        path = tmp_path / "case.json"
+        path.write_text(json.dumps(packets[name]))
+        arguments = ["diagnose", path, "--config", real / "config.yaml", "--format", "json"]
+        assert main([*map(str, arguments), "--cache", str(tmp_path.parent / "cache")]) == 0
+        found = json.loads(capsys.readouterr().out)["diagnosis"]
+        assert found["schema"] == "2"
+        assert len(found["candidates"]) == 20
+        # The diagnosis, the evidence codes and what made the file are not used, and said to be so.
+        assert found["unused"]["interpretations"] == 1
+        evidence = sum(len(f.get("evidence", [])) for f in packets[name]["phenotypicFeatures"])
+        assert found["unused"]["phenotypicFeatures.evidence"] == evidence
+        features = len(packets[name]["phenotypicFeatures"])
+        dropped = sum(
+            len(details) * (2 if reason == "term both observed and excluded" else 1)
+            for reason, details in found["left_out"].items()
+            if "mapped" not in reason and "age" not in reason
+        )
+        assert len(found["observed"]) + len(found["excluded"]) + dropped == features
+        for candidate in found["candidates"]:
+            assert candidate["name"]
+            assert len(candidate["matches"]) == len(found["observed"])
+            for match in candidate["matches"]:
+                for part in ("query", "annotation", "ancestor"):
+                    assert match[part] is None or (match[part]["id"] and match[part]["label"])
