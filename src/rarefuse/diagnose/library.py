@@ -202,7 +202,8 @@ def knowledge_digest(folder: Path) -> str:
                 where=str(path),
                 found=error.strerror or str(error),
                 expected="the ontology and annotation artifacts of the config's releases",
-                todo=f"run 'snakemake --cores 2 {path}' with the same --configfile, then again",
+                todo=f"run 'snakemake --cores 2 {folder}/terms.parquet {folder}/relations.parquet' "
+                "with the same --configfile, then again",
             ) from error
     return digest.hexdigest()[:16]
 
