@@ -1,5 +1,5 @@
 # Requires: what `rank` requires, the release's annotation file, and a stock program (LIRICAL's jar,
-# phenol's jars) that the config names. Makes what `rank` makes, by running that program, and a list
+# phenol's jars) or results that another tool left in PhEval's format, as the config names them. Makes what `rank` makes, by running that program, and a list
 # of cases that it gave no usable answer for. `rank` leaves these rankers to this rule.
 
 
@@ -15,6 +15,7 @@ rule stock_rank:
         cases=rules.cases.output.cases,
         lopo=rules.lopo.output,
         audit=rules.audit.output,
+        crosswalk=lambda wc: RUN.stock_crosswalk(wc.ranker),
     output:
         rankings=expand(
             f"{RESULTS}/{{{{corpus}}}}/rankings/{{{{ranker}}}}/{{protocol}}.parquet",
@@ -44,12 +45,15 @@ rule stock_rank:
         options=lambda wc: RUN.ranker_options(wc.ranker),
         program=lambda wc: RUN.stock_fingerprint(wc.ranker),
         depth=CONFIG["evaluation"]["depth"],
+        crosswalk=lambda wc, input: (
+            f"--crosswalk {quote(str(input.crosswalk))}" if input.crosswalk else ""
+        ),
         code=lambda wc: RUN.ranker_code(wc.ranker, "rarefuse.rankers.stock.run"),
         # No output: what is finished must outlive a killed job.
         state=lambda wc: f"{RESULTS}/{wc.corpus}/stock/{wc.ranker}",
     shell:
         "python -m rarefuse stock --method {params.method} --options {params.options:q}"
-        " --hpoa {input.hpoa:q} --registry {params.registry:q} --source-id {params.source}"
+        " --hpoa {input.hpoa:q} --registry {params.registry:q} --source-id {params.source} {params.crosswalk}"
         ' --knowledge "$(dirname {input.terms:q})" --corpus "$(dirname {input.cases:q})"'
         ' --state {params.state:q} --rankings "$(dirname {output.rankings[0]:q})"'
         ' --gold-ranks "$(dirname {output.gold_ranks[0]:q})" --failures {output.failures:q}'

@@ -214,6 +214,7 @@ def _stock(a: Arguments) -> None:
         knowledge=a.knowledge,
         corpus=a.corpus,
         hpoa=a.hpoa,
+        crosswalk=a.crosswalk,
         method=a.method,
         options=a.options,
         depth=a.depth,
@@ -434,12 +435,57 @@ def _explorer(a: Arguments) -> None:
     )
 
 
+def _diagnose(a: Arguments) -> None:
+    from rarefuse.diagnose.clinic import Request
+    from rarefuse.diagnose.stage import diagnose_stage
+
+    diagnose_stage(
+        Request(
+            configs=a.config or [Path("config.yaml")],
+            case=a.case,
+            observed=a.hpo,
+            excluded=a.excluded_hpo,
+            batch=a.batch,
+            publications=a.exclude_publication,
+            llm=a.llm,
+            answers=a.answers,
+            models=a.model,
+            formats=list(dict.fromkeys(a.format)) or ["json" if a.batch else "table"],
+            output=a.output,
+            top=a.top,
+            cache=a.cache,
+            threads=a.threads,
+        )
+    )
+
+
+def _pheval_export(a: Arguments) -> None:
+    from rarefuse.pheval.export import export_stage
+
+    written = export_stage(
+        cases=a.cases, ranking=a.ranking, crosswalk=a.crosswalk, ties=a.ties, output=a.output
+    )
+    print(f"{written} results in {a.output}", file=sys.stderr)
+
+
+def _pheval_names(a: Arguments) -> None:
+    from rarefuse.pheval.export import names_stage
+
+    cases, strangers = names_stage(results=a.results, cases=a.cases, output=a.output)
+    print(f"{cases} cases in {a.output}, {strangers} results of no case", file=sys.stderr)
+
+
 def _write_config(a: Arguments) -> None:
     import yaml
 
     from rarefuse.artifacts import write_text
 
     write_text(yaml.safe_dump(a.options, sort_keys=True, allow_unicode=True), a.output)
+
+
+def _ids(text: str) -> list[str]:
+    """Ids divided by commas or blanks."""
+    return text.replace(",", " ").split()
 
 
 def _share(text: str) -> float:
@@ -785,6 +831,7 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
                 gold_ranks="folder to write into",
                 failures="artifact to write",
             ),
+            "--crosswalk": {"help": "artifact crosswalk, for ids of other namespaces"},
             **_RANKER,
             "--depth": {"type": int, "default": 100, "help": "places to keep"},
             **_FROM_SOURCE,
@@ -1088,6 +1135,97 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
             "--encoder": {"type": str, "default": "all-MiniLM-L6-v2", "help": "sentence encoder"},
             "--json": {"action": "store_true", "help": "print JSON"},
         },
+    ),
+    "diagnose": (
+        _diagnose,
+        "rank the diseases that explain one patient's findings, or a folder of patients. "
+        "Research use only",
+        {
+            "case": {"nargs": "?", "help": "phenopacket of schema v1 or v2, JSON or YAML"},
+            "--hpo": {
+                "type": _ids,
+                "default": [],
+                "metavar": "HP:…,HP:…",
+                "help": "observed terms in place of a phenopacket",
+            },
+            "--excluded-hpo": {
+                "type": _ids,
+                "default": [],
+                "metavar": "HP:…,HP:…",
+                "help": "terms that were looked for and not found, beside --hpo",
+            },
+            "--batch": {"metavar": "FOLDER", "help": "rank every phenopacket below a folder"},
+            "--exclude-publication": {
+                "type": str,
+                "action": "append",
+                "default": [],
+                "metavar": "PMID",
+                "help": "rank without the annotations that only this publication supports; may be "
+                "repeated; 'own' for those that each phenopacket names",
+            },
+            "--llm": {
+                "type": str,
+                "metavar": "ARM",
+                "help": "ask this language model of the config",
+            },
+            "--answers": {
+                "metavar": "FILE",
+                "help": "a language model's answer: text with numbered lines, or a JSON list; with "
+                "--batch a folder of them",
+            },
+            "--model": {
+                "action": "append",
+                "default": [],
+                "metavar": "CHECKPOINT",
+                "help": "fusion gate or evidence reranker of the workflow; one of each at most",
+            },
+            "--format": {
+                "type": str,
+                "action": "append",
+                "default": [],
+                "choices": ["table", "json", "html", "pheval"],
+                "help": "may be repeated; 'table', of a folder 'json', if not given",
+            },
+            "--output": {"help": "file, or folder for several files; the terminal if not given"},
+            "--top": {"type": _positive, "default": 20, "help": "candidates to show"},
+            "--config": {
+                "action": "append",
+                "default": [],
+                "metavar": "FILE",
+                "help": "configuration and overlays, as for snakemake; config.yaml if not given",
+            },
+            "--cache": {"metavar": "FOLDER", "help": "what is kept between runs; the user's cache"},
+            "--threads": {
+                "type": _positive,
+                "default": os.cpu_count() or 1,
+                "help": "threads to use; all if not given",
+            },
+        },
+    ),
+    "pheval-export": (
+        _pheval_export,
+        "write a list of a corpus as PhEval disease results, one file a case",
+        {
+            **_needed(
+                cases="artifact cases",
+                ranking="any list of the workflow: rankings, llm, reranked or fused",
+                output="PhEval's results folder to write into",
+            ),
+            "--crosswalk": {"help": "artifact crosswalk, for Mondo's ids"},
+            "--ties": {
+                "type": str,
+                "default": "native",
+                "choices": ["native", "worst"],
+                "help": "rank of equal candidates: our order, or the last place, as PhEval ranks",
+            },
+        },
+    ),
+    "pheval-names": (
+        _pheval_names,
+        "collect another tool's PhEval disease results into a table for a recorded arm",
+        _needed(
+            results="PhEval's results folder", cases="artifact cases", output="artifact to write"
+        ),
     ),
     "write-config": (
         _write_config,

@@ -10,11 +10,14 @@ import yaml
 from rarefuse.errors import InputError
 from rarefuse.rankers.catalogue import STOCK_METHODS
 
+SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Loads plain values alone; the one in C, where it was built, is ten times as fast."""
+
 
 def load_schema(path: Path | str) -> dict[str, Any]:
     """Read the JSON schema (as YAML) of the configuration."""
     with open(path, encoding="utf-8") as handle:
-        schema: dict[str, Any] = yaml.safe_load(handle)
+        schema: dict[str, Any] = yaml.load(handle, Loader=SAFE_LOADER)
     return schema
 
 

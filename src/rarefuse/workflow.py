@@ -32,6 +32,8 @@ PROTOCOLS = ("ordinary", "lopo")
 EXPLORER_PLACES = 10
 _SKEW = 60
 """Seconds by which the clocks of a disk and of this machine may differ."""
+STOCK_FOLDERS = ("data", "jars", "results", "lopo_results")
+"""Options of stock programs that name a folder whose files count."""
 DELETION_CONDITIONS = ("source_deletion", "matched_deletion")
 
 
@@ -183,8 +185,13 @@ class Run:
     def stock_fingerprint(self, ranker: str) -> str:
         """Digest of names, sizes and times of the files of a stock program."""
         entry = self.config["rankers"][ranker]
-        folders = [entry[key] for key in ("data", "jars") if key in entry]
+        folders = [entry[key] for key in STOCK_FOLDERS if key in entry]
         return "-".join(_fingerprint(Path(folder)) for folder in folders)
+
+    def stock_crosswalk(self, ranker: str) -> list[str]:
+        """Exact matches of ids, for a ranker whose answers have ids of other namespaces."""
+        foreign = self.ranker_method(ranker) == "pheval"
+        return [f"{self.knowledge}/crosswalk.parquet"] * foreign
 
     def check_stock(self) -> None:
         """Raise `InputError` unless what the stock programs in use need is there."""

@@ -15,7 +15,7 @@ REPEATED = "record stands twice"
 UNKNOWN_SEX = "sex not understood"
 NO_PUBLICATION = "no publication named by a PMID"
 
-_SEXES = {"FEMALE", "MALE", "OTHER_SEX"}
+SEXES = {"FEMALE", "MALE", "OTHER_SEX"}
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def build(
             raw.record, raw.observed, raw.excluded, resolver
         )
         skipped += left_out
-        sex = raw.sex if isinstance(raw.sex, str) and raw.sex in _SEXES else None
+        sex = raw.sex if isinstance(raw.sex, str) and raw.sex in SEXES else None
         if sex is None and raw.sex not in (None, "UNKNOWN_SEX"):
             skipped.append(Skip(raw.record, "field", UNKNOWN_SEX, str(raw.sex)[:80]))
         identity = case_id(name, raw.record)

@@ -11,7 +11,7 @@ import jinja2
 
 from rarefuse import artifacts
 from rarefuse.explorer.data import collect
-from rarefuse.report.html import TEMPLATES as REPORT_TEMPLATES
+from rarefuse.report.environment import TEMPLATES as REPORT_TEMPLATES
 
 TEMPLATES = Path(__file__).parent / "templates"
 

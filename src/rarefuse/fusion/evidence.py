@@ -96,7 +96,12 @@ class Protocol:
     background: NDArray[np.float64]
 
 
-def make_protocol(knowledge: Knowledge, queries: Queries, removed: pl.DataFrame | None) -> Protocol:
+def make_protocol(
+    knowledge: Knowledge,
+    queries: Queries,
+    removed: pl.DataFrame | None,
+    background: NDArray[np.float64] | None = None,
+) -> Protocol:
     """Prepare a protocol.
 
     Parameters
@@ -105,6 +110,8 @@ def make_protocol(knowledge: Knowledge, queries: Queries, removed: pl.DataFrame 
         Cases; backgrounds are those of their publications, whatever is asked of them.
     removed : polars.DataFrame or None
         `REMOVED` for LOPO; None for the ordinary protocol.
+    background : ndarray of float64, shape (Q,), optional
+        As in `Protocol`, where the caller has them already.
     """
     base = base_columns(knowledge, queries)
     touched = None if removed is None else lopo_columns(knowledge, queries, removed)
@@ -121,7 +128,9 @@ def make_protocol(knowledge: Knowledge, queries: Queries, removed: pl.DataFrame 
         _stack(parts),
         keys,
         groups.of_query,
-        background_logs(knowledge, queries.without_excluded(), touched, groups),
+        background_logs(knowledge, queries.without_excluded(), touched, groups)
+        if background is None
+        else background,
     )
 
 

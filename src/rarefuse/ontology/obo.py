@@ -4,8 +4,6 @@ import gzip
 import zlib
 from pathlib import Path
 
-import obonet
-
 from rarefuse import artifacts
 from rarefuse.errors import InputError
 from rarefuse.ontology.arrays import (
@@ -42,6 +40,8 @@ def read_obo(path: Path | str, root: str = PHENOTYPIC_ABNORMALITY) -> Ontology:
     InputError
         If the file is not OBO, has a cycle or a parent that it does not define, or lacks `root`.
     """
+    import obonet  # slow to import, and all but one stage read the artifacts
+
     opener = gzip.open if str(path).endswith(".gz") else open
     try:
         with opener(path, "rt", encoding="utf-8") as handle:

@@ -19,11 +19,13 @@ METHODS = {
     "lirical": ("rarefuse.rankers.lirical", "Lirical"),
     "lirical-stock": ("rarefuse.rankers.stock.lirical", "LiricalStock"),
     "phenomizer-java": ("rarefuse.rankers.stock.phenomizer", "PhenomizerJava"),
+    "pheval": ("rarefuse.pheval.ranker", "PhevalResults"),
 }
 """Method → module and class."""
 
-STOCK_METHODS = ("lirical-stock", "phenomizer-java")
-"""Methods that run an outside program (`rarefuse.rankers.stock.run.StockProgram`)."""
+STOCK_METHODS = ("lirical-stock", "phenomizer-java", "pheval")
+"""Methods that run an outside program, or read what one left
+(`rarefuse.rankers.stock.run.StockProgram`)."""
 
 
 def resolve_options(

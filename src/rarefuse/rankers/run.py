@@ -1,6 +1,6 @@
 """Rank a corpus under both protocols and write rankings and gold ranks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,23 +92,20 @@ def rank_block(
     return results
 
 
-def _frames(
-    knowledge: Knowledge,
-    queries: Queries,
-    scores: Scores,
-    gold: NDArray[np.int32],
-    depth: int,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def rankings_frame(
+    knowledge: Knowledge, case_ids: Sequence[str], scores: Scores, depth: int
+) -> pl.DataFrame:
+    """First `depth` places of every query's list (`RANKINGS`), in the order of the queries."""
     top, first, last = top_lists(scores, depth)
-    rows = np.arange(len(queries))[:, None]
+    rows = np.arange(len(case_ids))[:, None]
     p_values = None if scores.p_value is None else scores.p_value[rows, top].ravel()
     kept = top.shape[1]
-    rankings = pl.DataFrame(
+    return pl.DataFrame(
         {
-            "case_id": pl.Series(queries.case_ids, dtype=pl.String).gather(
-                np.repeat(np.arange(len(queries)), kept)
+            "case_id": pl.Series(case_ids, dtype=pl.String).gather(
+                np.repeat(np.arange(len(case_ids)), kept)
             ),
-            "rank": np.tile(np.arange(1, kept + 1, dtype=np.int32), len(queries)),
+            "rank": np.tile(np.arange(1, kept + 1, dtype=np.int32), len(case_ids)),
             "disease_id": pl.Series(knowledge.disease_ids, dtype=pl.String).gather(top.ravel()),
             "score": scores.score[rows, top].ravel(),
             "p_value": p_values,
@@ -117,6 +114,16 @@ def _frames(
         },
         schema=RANKINGS.dtypes,
     )
+
+
+def _frames(
+    knowledge: Knowledge,
+    queries: Queries,
+    scores: Scores,
+    gold: NDArray[np.int32],
+    depth: int,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    rankings = rankings_frame(knowledge, queries.case_ids, scores, depth)
     found = places(scores, gold)
     gold_ranks = pl.DataFrame(
         {

@@ -1,15 +1,14 @@
 """The report page: one self-contained HTML file, no scripts, nothing fetched."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import jinja2
 import polars as pl
 from markupsafe import Markup
 
 from rarefuse.errors import InputError
 from rarefuse.report import figures
+from rarefuse.report.environment import environment
 from rarefuse.report.findings import background, lead
 from rarefuse.report.labels import (
     AFTER,
@@ -49,7 +48,6 @@ from rarefuse.report.parts import (
 )
 from rarefuse.report.sections import optional_sections
 
-TEMPLATES = Path(__file__).parent / "templates"
 COHORT_METRICS = (
     "cases",
     "publications",
@@ -141,18 +139,6 @@ def render_report(
             resamples=_resamples(provenance.get("resamples")),
             settings=[(str(k), str(v)) for k, v in provenance.get("settings", {}).items()],
         )
-    )
-
-
-def environment() -> jinja2.Environment:
-    """Templates of the pages; whatever they are given is escaped."""
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
     )
 
 

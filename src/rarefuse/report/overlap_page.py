@@ -12,7 +12,8 @@ from markupsafe import Markup
 from rarefuse import __version__
 from rarefuse.provenance.overlap_audit import COUNTED, OverlapAudit, Resampling
 from rarefuse.report import figures
-from rarefuse.report.html import environment, problems_table, skipped_table
+from rarefuse.report.environment import environment
+from rarefuse.report.html import problems_table, skipped_table
 from rarefuse.report.labels import MISSING, count, level_name, percent
 from rarefuse.report.overlap_text import answer, reasons, summary_groups
 from rarefuse.report.parts import INTERVAL, Table

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from rarefuse.compiled import njit, prange
 from rarefuse.rerank.columns import EvidenceColumn
@@ -186,6 +185,8 @@ def fit_slopes(
     ndarray of float64, shape (F, pieces)
         Rise of each shape function over each piece.
     """
+    from scipy.optimize import minimize  # slow to import, and scoring needs none
+
     shape = (len(columns), PIECES)
     gradient = np.empty((len(columns), LEVELS))
     n_cases = len(training.gold)

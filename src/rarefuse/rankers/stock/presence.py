@@ -124,9 +124,23 @@ def check_phenomizer(
         raise missing_jars(f"{where}.jars", absent, Path(jars))
 
 
+def check_pheval(where: str, *, results: str, lopo_results: str) -> None:
+    """Raise `InputError` unless the folders of another tool's results are there."""
+    for key, folder in (("results", results), ("lopo_results", lopo_results)):
+        if not Path(folder).is_dir():
+            raise InputError(
+                "another tool's results are missing",
+                where=f"{where}.{key}",
+                found=f"no folder at {folder}",
+                expected="a folder that PhEval's post-processing wrote",
+                todo="correct the path; docs/diagnose.md says what 'lopo_results' may be",
+            )
+
+
 CHECKS: dict[str, Callable[..., None]] = {
     "lirical-stock": check_lirical,
     "phenomizer-java": check_phenomizer,
+    "pheval": check_pheval,
 }
 
 

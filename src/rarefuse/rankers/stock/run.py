@@ -20,6 +20,7 @@ from rarefuse.annotations.relations import RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.view import VIEW
 from rarefuse.errors import InputError
+from rarefuse.naming.lexicon import CROSSWALK
 from rarefuse.rankers.base import LOPO, ORDINARY, corpus_queries
 from rarefuse.rankers.catalogue import make_ranker
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS, read_knowledge
@@ -104,7 +105,8 @@ def rank_world(
         others = max(others, answer.others)
         first, last = answer.ties()
         rankings[protocol].append(_list(world, case_id, answer, first, last, depth))
-        row = world.knowledge.disease_index.get(gold[case_id], -1)
+        diagnosis = world.equivalents.get(gold[case_id], gold[case_id])
+        row = world.knowledge.disease_index.get(diagnosis, -1)
         at = np.flatnonzero(answer.disease == row)
         places[protocol].append(
             (case_id, int(at[0]) + 1, int(first[at[0]]), int(last[at[0]]))
@@ -182,7 +184,9 @@ def _state(folder: Path) -> Iterator[None]:
         yield
 
 
-def read_world(knowledge: Path, corpus: Path, hpoa: Path) -> tuple[World, dict[str, str]]:
+def read_world(
+    knowledge: Path, corpus: Path, hpoa: Path, crosswalk: Path | None = None
+) -> tuple[World, dict[str, str]]:
     """What a stock program is run on, and each case's diagnosis apart from it.
 
     Parameters
@@ -191,6 +195,8 @@ def read_world(knowledge: Path, corpus: Path, hpoa: Path) -> tuple[World, dict[s
         Folders of the knowledge and of the corpus (``view``, ``cases``, ``lopo``).
     hpoa : Path
         The release's ``phenotype.hpoa``.
+    crosswalk : Path, optional
+        `CROSSWALK`, where diagnoses or answers may have ids of other namespaces.
     """
     known = read_knowledge(knowledge)
     view = artifacts.read(corpus / "view.parquet", VIEW)
@@ -201,6 +207,8 @@ def read_world(knowledge: Path, corpus: Path, hpoa: Path) -> tuple[World, dict[s
         artifacts.read(knowledge / "relations.parquet", RELATIONS),
         artifacts.read(corpus / "lopo.parquet", REMOVED),
         read_text(hpoa),
+        dict(cases.select("case_id", "record").iter_rows()),
+        dict(artifacts.read(crosswalk, CROSSWALK).iter_rows()) if crosswalk else {},
     )
     return world, dict(cases.select("case_id", "gold_id").iter_rows())
 
@@ -210,6 +218,7 @@ def stock_stage(
     knowledge: Path,
     corpus: Path,
     hpoa: Path,
+    crosswalk: Path | None = None,
     method: str,
     options: Mapping[str, Any],
     depth: int,
@@ -227,6 +236,8 @@ def stock_stage(
         Folders of the knowledge and of the corpus (``view``, ``cases``, ``lopo``).
     hpoa : Path
         The release's ``phenotype.hpoa``.
+    crosswalk : Path, optional
+        As in `read_world`.
     method, options
         See `rarefuse.rankers.catalogue`.
     depth : int
@@ -243,7 +254,7 @@ def stock_stage(
     program: StockProgram = make_ranker(method, options)
     program.present("config, rankers")
     program.verify()
-    world, gold = read_world(knowledge, corpus, hpoa)
+    world, gold = read_world(knowledge, corpus, hpoa, crosswalk)
     state = state.resolve()  # programs run in folders of their own
     with _state(state):
         results, failed = rank_world(

@@ -1,7 +1,8 @@
 """What a stock program is run on: the cases as systems may see them, and the annotation release."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import polars as pl
@@ -26,6 +27,10 @@ class World:
         What LOPO removes for each publication (`REMOVED`).
     hpoa_text : str
         The release's ``phenotype.hpoa``, unpacked.
+    records : mapping of str to str
+        Case → its record in the source, by which another tool's results are named.
+    equivalents : mapping of str to str
+        Mondo and Orphanet ids → the candidate that they exactly match.
     """
 
     knowledge: Knowledge
@@ -33,6 +38,8 @@ class World:
     relations: pl.DataFrame
     removed: pl.DataFrame
     hpoa_text: str
+    records: Mapping[str, str] = field(default_factory=dict)
+    equivalents: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def hpoa_lines(self) -> list[str]:

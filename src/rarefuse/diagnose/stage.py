@@ -1,0 +1,206 @@
+"""`rarefuse diagnose`: one patient or a folder of them, in the formats asked for."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rarefuse import artifacts
+from rarefuse.compiled import use_threads
+from rarefuse.diagnose.case import SUFFIXES, Patient, need_terms, patient_of_terms, read_patient
+from rarefuse.diagnose.clinic import (
+    HTML,
+    PHEVAL,
+    Clinic,
+    Request,
+    answers_for,
+    diagnose,
+    open_clinic,
+    publications_of,
+)
+from rarefuse.diagnose.diagnosis import Diagnosis
+from rarefuse.diagnose.writing import place_of, write_diagnosis
+from rarefuse.errors import InputError
+from rarefuse.pheval.results import record_stem
+
+AT_ONCE = 2000
+"""Patients of a folder that are ranked together."""
+
+
+def diagnose_stage(request: Request) -> None:
+    """Run a request and write or print its results."""
+    _check(request)
+    use_threads(request.threads)
+    clinic = open_clinic(request)
+    if request.batch is not None:
+        _batch(request, clinic)
+        return
+    ontology = clinic.library.knowledge.ontology
+    if request.case is not None:
+        patient = read_patient(request.case, ontology)
+    else:
+        patient = patient_of_terms(request.observed, request.excluded, ontology)
+    need_terms(patient)
+    named = answers_for(request, clinic, [patient], [request.answers])
+    (diagnosis,) = diagnose(clinic, [patient], [publications_of(request, patient)], named)
+    stem = record_stem(request.case.name) if request.case is not None else "terms"
+    several = len(request.formats) > 1
+    for kind in request.formats:
+        path = request.output
+        if path is not None and (several or path.is_dir()):
+            path = place_of(path, stem, kind)
+        write_diagnosis(kind, diagnosis, clinic, path)
+
+
+def _check(request: Request) -> None:
+    given = [
+        name
+        for name, value in (
+            ("CASE", request.case),
+            ("--hpo", request.observed),
+            ("--batch", request.batch),
+        )
+        if value
+    ]
+    if len(given) != 1:
+        raise InputError(
+            "diagnose needs one source of findings",
+            found=", ".join(given) or "none",
+            expected="a phenopacket, or --hpo HP:…,HP:…, or --batch FOLDER",
+            todo="give exactly one of them",
+        )
+    if request.excluded and not request.observed:
+        raise InputError(
+            "excluded terms alone cannot rank diseases",
+            where="--excluded-hpo",
+            expected="--hpo with observed terms beside them",
+        )
+    if request.llm is not None and request.answers is not None:
+        raise InputError(
+            "a language model's names can come from one place only",
+            found="--llm and --answers",
+            expected="one of them, or neither",
+        )
+    needs_folder = request.batch is not None or len(request.formats) > 1
+    if needs_folder and (request.output is None or request.output.is_file()):
+        raise InputError(
+            "several files need a folder",
+            where="--output",
+            found=str(request.output) if request.output else "nothing",
+            expected="a folder, which is made if it is not there",
+        )
+    if not needs_folder and request.output is None and request.formats[0] in (HTML, PHEVAL):
+        raise InputError(
+            f"the format '{request.formats[0]}' is no text for a terminal",
+            where="--output",
+            found="nothing",
+            expected="a file to write",
+        )
+
+
+def _batch(request: Request, clinic: Clinic) -> None:
+    """Diagnose every patient file below a folder; files that cannot be used are counted."""
+    assert request.batch is not None
+    assert request.output is not None
+    skipped: list[tuple[str, str, str]] = []
+    done: list[tuple[str, Diagnosis]] = []
+    waiting: list[tuple[str, Path, Patient]] = []
+    for path in _files(request.batch, skipped):
+        record = path.relative_to(request.batch).as_posix()
+        try:
+            patient = need_terms(read_patient(path, clinic.library.knowledge.ontology))
+            publications_of(request, patient)
+        except InputError as error:
+            skipped.append((record, error.what, error.found or ""))
+            continue
+        waiting.append((record, path, patient))
+        if len(waiting) == AT_ONCE:
+            done += _block(request, clinic, waiting)
+            waiting.clear()
+    if waiting:
+        done += _block(request, clinic, waiting)
+    _summary(request.output, clinic, done, skipped)
+    counts = Counter(reason for _, reason, _ in skipped)
+    print(f"{len(done)} patients diagnosed, {len(skipped)} files skipped", file=sys.stderr)
+    for reason, n in counts.most_common():
+        print(f"skipped {n} × {reason}", file=sys.stderr)
+    if not done:
+        raise InputError(
+            "no file of the folder is a patient that can be ranked",
+            where=str(request.batch),
+            found=", ".join(f"{n} × {reason}" for reason, n in counts.items()) or "no file",
+            expected=f"phenopackets ({', '.join(SUFFIXES)})",
+        )
+
+
+def _files(folder: Path, skipped: list[tuple[str, str, str]]) -> Iterator[Path]:
+    if not folder.is_dir():
+        raise InputError(
+            "there is no such folder of patients",
+            where=str(folder),
+            expected="a folder of phenopackets",
+        )
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        if path.suffix.lower() in SUFFIXES:
+            yield path
+        else:
+            skipped.append((path.relative_to(folder).as_posix(), "not JSON and not YAML", ""))
+
+
+def _block(
+    request: Request, clinic: Clinic, waiting: Sequence[tuple[str, Path, Patient]]
+) -> list[tuple[str, Diagnosis]]:
+    assert request.output is not None
+    patients = [patient for _, _, patient in waiting]
+    files = [_answer_file(request, path) for _, path, _ in waiting]
+    diagnoses = diagnose(
+        clinic,
+        patients,
+        [publications_of(request, patient) for patient in patients],
+        answers_for(request, clinic, patients, files),
+    )
+    result = []
+    for (record, path, _), diagnosis in zip(waiting, diagnoses, strict=True):
+        stem = path.parent.relative_to(request.batch or path.parent) / record_stem(path.name)
+        for kind in request.formats:
+            write_diagnosis(
+                kind, diagnosis, clinic, place_of(request.output, stem.as_posix(), kind)
+            )
+        result.append((record, diagnosis))
+    return result
+
+
+def _answer_file(request: Request, path: Path) -> Path | None:
+    if request.answers is None:
+        return None
+    stem = record_stem(path.name)
+    candidates = [request.answers / f"{stem}{ending}" for ending in (".txt", ".json")]
+    return next((p for p in candidates if p.is_file()), None)
+
+
+def _summary(
+    output: Path,
+    clinic: Clinic,
+    done: Sequence[tuple[str, Diagnosis]],
+    skipped: Sequence[tuple[str, str, str]],
+) -> None:
+    """One row a candidate of every patient, and one a file that was skipped, as TSV."""
+    from rarefuse.pheval.results import USE
+
+    lines = [f"# {USE}", "record\trank\tdisease_id\tname\tscore\tp_value\tno_ontology_evidence"]
+    for record, diagnosis in done:
+        for c in diagnosis.candidates:
+            cells = (
+                record, c.rank, c.disease_id, c.name, f"{c.score:.6g}",
+                "" if c.p_value is None else f"{c.p_value:.6g}", c.no_ontology_evidence or "",
+            )  # fmt: skip
+            lines.append("\t".join(_cell(cell) for cell in cells))
+    artifacts.write_text("\n".join(lines) + "\n", output / "candidates.tsv")
+    lines = ["record\treason\tfound", *("\t".join(map(_cell, row)) for row in skipped)]
+    artifacts.write_text("\n".join(lines) + "\n", output / "skipped.tsv")
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).split())
