@@ -115,7 +115,7 @@ def test_a_run_on_slurm(project, renew, cluster, server):
     with_gpu_arms(fresh, server)
     fresh.environment |= cluster.environment
     with first_is_killed(cluster, "rank_deletions") as killed:
-        status, printed = fresh.snakemake(*SLURM, *TINY_MEMORY, cores=None, timeout=1200)
+        status, printed = fresh.snakemake(*SLURM, *TINY_MEMORY, cores=None, timeout=2400)
     assert status == 0, printed[-4000:]
     jobs = cluster.jobs()
     assert {job["rule"] for job in jobs} >= {"ontology", "rank", "table", "report", "ask"}
@@ -163,7 +163,7 @@ def test_another_scheduler_by_its_commands(finished, fresh, cluster):
     before = len(cluster.jobs())
     with first_is_killed(cluster, "splits") as killed:
         status, printed = fresh.snakemake(
-            "results/tiny/audit.parquet", *GENERIC, cores=None, timeout=1200
+            "results/tiny/audit.parquet", *GENERIC, cores=None, timeout=2400
         )
     assert status == 0, printed[-4000:]
     jobs = cluster.jobs()[before:]
