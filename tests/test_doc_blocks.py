@@ -86,4 +86,4 @@ def test_how_many_commands_are_run():
         if block.language == "sh":
             counts[block.run] += len(commands(block))
     assert counts["full"] >= 12, "what a small corpus is enough for is run, not dry-run"
-    assert counts["no"] <= 2, "a command that nobody runs needs a good reason"
+    assert counts["no"] <= 4, "a command that nobody runs needs a good reason"

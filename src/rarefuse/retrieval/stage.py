@@ -39,7 +39,7 @@ from rarefuse.retrieval.text import (
 )
 
 SKIPPED = Schema(
-    "skipped",
+    "retrieval_skipped",
     (
         Column("reason", pl.String, "why a stanza or an edge of the ontology was left out"),
         Column("n", pl.Int64, "how many"),
