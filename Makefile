@@ -25,7 +25,7 @@ endif
 llm: $(INSTALLED_LLM)
 
 test: $(INSTALLED_DEV)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 # Minutes each: kills, full disks, clocks, odd paths; and a real Slurm (docs/cluster.md).
 test-faults: $(INSTALLED_DEV)

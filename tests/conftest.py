@@ -49,14 +49,22 @@ def data():
     return folder
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config, log):
     """Let two processes share the work: a file stays in one, and so does all that runs workflows.
 
-    Those share a project folder, so that their kernels are compiled once.
+    Those share a project folder, so that their kernels are compiled once. The pages of the
+    documentation, the longest of them, are a share of their own.
     """
-    for item in items:
-        folder = item.path.parent.name
-        item.add_marker(pytest.mark.xdist_group(folder if folder == "e2e" else str(item.path)))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::")[0]
+            workflow = "/e2e/" in file and not file.endswith("test_docs.py")
+            return "workflows" if workflow else file
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")
