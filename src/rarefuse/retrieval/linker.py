@@ -37,8 +37,8 @@ EXACT = 0.9995  # cosine of a mention that is a name word for word
 POOL = 50  # candidates of the hyperbolic index, and of the text index
 MERGE = 10.0  # K of the merge by intent
 NEGLIGIBLE = 0.1  # a family less probable is not searched
-SHORT = 32  # hits of a mention that is a name; others take two for each candidate
-BREADTH = 64  # of graph searches for names
+SHORT = 32  # hits, and breadth of the graph search, that a name is looked for with
+BREADTH = 64  # of the graph search around a name's point
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Linker:
         A name word for word takes a short list, since its own node is enough, unless it should be
         thorough: where that node is hidden, or many terms are wanted.
         """
-        found = [] if thorough else self._text(vectors, SHORT, BREADTH)
+        found = [] if thorough else self._text(vectors, SHORT, SHORT)
         unnamed = [i for i in range(len(vectors)) if thorough or found[i][0][0] < EXACT]
         if not unnamed:
             return found
