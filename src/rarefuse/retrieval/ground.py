@@ -134,10 +134,11 @@ class Grounder:
             weights = self.gate.probabilities(frame[None], [parsed.frame])[0]
         else:
             weights = np.array([float(family == WANTED[want]) for family in FAMILIES])
-        rows, _ = self.linker.entities(self.linker.hits(mention[None])[0])
+        hit = self.linker.hits(mention[None], thorough=True)[0]
+        rows, _ = self.linker.entities(hit)
         linked = int(rows[0])
         first = FAMILIES[int(np.argmax(weights))]
-        found = self.linker.search(mention, weights, k + 1)
+        found = self.linker.search(mention, weights, k + 1, hit=hit)
         if first != ENTITY:
             found = found[found != linked]
         if want == "parents":

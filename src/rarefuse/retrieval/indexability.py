@@ -104,15 +104,22 @@ def _apart(
     return differs
 
 
-def latency(work: Callable[[int], object], n: int, repeats: int = 3) -> float:
-    """Milliseconds a call, the best of `repeats` passes over n calls, one at a time."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        for i in range(n):
-            work(i)
-        best = min(best, (time.perf_counter() - start) / n * 1e3)
-    return float(best)
+ROUNDS = 5
+
+
+def latencies(works: Sequence[Callable[[int], object]], n: int) -> list[float]:
+    """Milliseconds a call of each work, one call at a time, the best mean of `ROUNDS` over n calls.
+
+    The works take turns, so that what else the machine does falls on all of them.
+    """
+    best = [np.inf] * len(works)
+    for _ in range(ROUNDS):
+        for place, work in enumerate(works):
+            start = time.perf_counter()
+            for i in range(n):
+                work(i)
+            best[place] = min(best[place], (time.perf_counter() - start) / n * 1e3)
+    return best
 
 
 def efficiency_rows(
@@ -127,9 +134,10 @@ def efficiency_rows(
     n : int
         Queries.
     """
-    for name, indexes, work in systems:
+    spent = latencies([work for _, _, work in systems], n)
+    for (name, indexes, _), ms in zip(systems, spent, strict=True):
         size = sum(index.megabytes for index in indexes)
-        for metric, value in (("index MB", size), ("ms a query", latency(work, n))):
+        for metric, value in (("index MB", size), ("ms a query", ms)):
             none = NOT_APPLICABLE
             yield Row("efficiency", name, none, none, "all", metric, value, None, None, n)
 

@@ -36,7 +36,9 @@ RELATED = (HIERARCHY, SIBLING)
 EXACT = 0.9995  # cosine of a mention that is a name word for word
 POOL = 50  # candidates of the hyperbolic index, and of the text index
 MERGE = 10.0  # K of the merge by intent
-NEGLIGIBLE = 0.02  # a family less probable is not searched
+NEGLIGIBLE = 0.1  # a family less probable is not searched
+SHORT = 32  # hits, and breadth of the graph search, that a name is looked for with
+BREADTH = 64  # of the graph search around a name's point
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,25 @@ class Linker:
         return len(self.parents)
 
     def hits(
-        self, vectors: NDArray[np.float32]
+        self, vectors: NDArray[np.float32], *, thorough: bool = False
     ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-        """Cosines and rows of the text index for mentions' vectors, one entry a mention."""
-        cosines, found = self.text.search(vectors, min(2 * POOL, len(self.owner)))
-        return list(zip(cosines.astype(np.float64), found, strict=True))
+        """Cosines and rows of the text index for mentions' vectors, one entry a mention.
+
+        A name word for word takes a short list, since its own node is enough, unless it should be
+        thorough: where that node is hidden, or many terms are wanted.
+        """
+        found = [] if thorough else self._text(vectors, SHORT, SHORT)
+        unnamed = [i for i in range(len(vectors)) if thorough or found[i][0][0] < EXACT]
+        if not unnamed:
+            return found
+        longer = dict(zip(unnamed, self._text(vectors[unnamed], 2 * POOL, None), strict=True))
+        return [longer[i] if i in longer else found[i] for i in range(len(vectors))]
+
+    def _text(
+        self, vectors: NDArray[np.float32], k: int, breadth: int | None
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+        cosines, rows = self.text.search(vectors, min(k, len(self.owner)), ef=breadth)
+        return list(zip(cosines.astype(np.float64), rows, strict=True))
 
     def entities(
         self, hit: tuple[NDArray[np.float64], NDArray[np.int64]], hidden: int = -1
@@ -138,7 +154,7 @@ class Linker:
         node = self.named(rows, cosines)
         if node >= 0:
             here = centroid(self.points[intent][[node]], np.ones(1), self.origin[intent])
-            _, found = self.spaces[intent].search(here[None], min(POOL, self.size))
+            _, found = self.spaces[intent].search(here[None], min(POOL, self.size), ef=BREADTH)
             return found[0][(found[0] >= 0) & (found[0] != hidden)]
         parents, known = self.parent_evidence(vector, rows, cosines, hidden)
         scores = known @ np.array(self.unseen.weights)
@@ -224,7 +240,8 @@ class Linker:
         hit : tuple, optional
             Entry of `hits`, where it is known already.
         """
-        rows, cosines = self.entities(hit or self.hits(vector[None])[0], hidden)
+        hit = hit or self.hits(vector[None], thorough=hidden >= 0)[0]
+        rows, cosines = self.entities(hit, hidden)
         lists, weights = [], []
         for family, weight in zip(FAMILIES, probabilities, strict=True):
             if weight < NEGLIGIBLE:

@@ -187,7 +187,7 @@ def tune(data: Data, linker: Linker) -> UnseenModel:
     vectors = data.vectors.of(asked["mention"])
     for vector, hit, (family, node, relevant) in zip(
         vectors,
-        linker.hits(vectors),
+        linker.hits(vectors, thorough=True),
         asked.select("family", "node", "relevant").iter_rows(),
         strict=True,
     ):
@@ -222,10 +222,10 @@ def search_track(
     mentions = data.vectors.of(asked["mention"])
     frames = asked["frame"].to_list()
     weights = gate.probabilities(data.vectors.of(frames), frames)
+    hits = linker.hits(mentions, thorough=track == INDUCTIVE)
     found = []
     for vector, hit, weight, query_id, family, node in zip(
-        mentions, linker.hits(mentions), weights, asked["query_id"], asked["family"],
-        asked["node"], strict=True,
+        mentions, hits, weights, asked["query_id"], asked["family"], asked["node"], strict=True
     ):  # fmt: skip
         focus = node if hides_focus(family) else -1
         hidden = focus if track == INDUCTIVE else -1

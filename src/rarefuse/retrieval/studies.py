@@ -18,7 +18,7 @@ from rarefuse.retrieval.embeddings import HYEM
 from rarefuse.retrieval.indexability import (
     efficiency_rows,
     indexability_rows,
-    latency,
+    latencies,
     theory_rows,
 )
 from rarefuse.retrieval.indexes import Index, build_index, threads
@@ -163,7 +163,7 @@ def growth_table(*, seed: int) -> Iterator[Row]:
                 kept = float(
                     np.mean([np.isin(t, f).mean() for t, f in zip(truth, found, strict=True)])
                 )
-                spent = latency(partial(_one, index, queries), QUERIES_TIMED)
+                (spent,) = latencies([partial(_one, index, queries)], QUERIES_TIMED)
                 for metric, value in (
                     ("ms a query", spent),
                     ("recall@10", kept),
