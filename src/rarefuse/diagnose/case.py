@@ -17,7 +17,7 @@ import orjson
 import yaml
 
 from rarefuse.annotations.pmid import pmid
-from rarefuse.config import SAFE_LOADER
+from rarefuse.config import parse_yaml
 from rarefuse.corpus.build import SEXES, UNKNOWN_SEX
 from rarefuse.corpus.phenopackets import BAD_AGE, BAD_ONSET, duration_days
 from rarefuse.corpus.terms import Skip, normalise_terms
@@ -226,7 +226,7 @@ def _parse(path: Path, raw: bytes) -> object:
     try:
         if raw.lstrip()[:1] in (b"{", b"[") or path.suffix.lower() == ".json":
             return orjson.loads(raw)
-        return yaml.load(raw.decode("utf-8"), Loader=SAFE_LOADER)
+        return parse_yaml(raw.decode("utf-8"))
     except (ValueError, yaml.YAMLError, RecursionError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from rarefuse.config import SAFE_LOADER, check_config, load_schema
+from rarefuse.config import check_config, load_schema, parse_yaml
 from rarefuse.errors import InputError
 from rarefuse.sources.registry import load_registry
 from rarefuse.workflow import Run
@@ -50,7 +50,7 @@ def read_run(configs: Sequence[Path]) -> Run:
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
-        found = yaml.load(text, Loader=SAFE_LOADER)
+        found = parse_yaml(text)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(
             "the configuration cannot be read",
