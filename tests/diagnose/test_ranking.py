@@ -3,6 +3,7 @@
 import zipfile
 from dataclasses import replace
 
+import numba
 import numpy as np
 import polars as pl
 import pytest
@@ -14,7 +15,7 @@ from rarefuse.corpus.readers import read_corpus
 from rarefuse.corpus.view import close_view
 from rarefuse.diagnose import ranking
 from rarefuse.diagnose.case import patient_of_terms, read_patient
-from rarefuse.diagnose.library import make_library, open_library
+from rarefuse.diagnose.library import cache_home, make_library, open_library
 from rarefuse.diagnose.ranking import rank_patients, removed_for
 from rarefuse.errors import InputError
 from rarefuse.fusion.evidence import make_protocol
@@ -125,6 +126,15 @@ def test_a_library_comes_back_from_the_cache(knowledge, library, tmp_path):
     (path,) = tmp_path.iterdir()
     path.write_bytes(b"cut off")
     assert open_library(knowledge, tmp_path).names == library.names
+
+
+def test_the_cache_lies_beside_the_kernels_or_in_their_temporary_folder(monkeypatch, tmp_path):
+    for kernels, expected in (
+        (tmp_path / "rarefuse" / "kernels" / "0123", tmp_path / "rarefuse" / "diagnose"),
+        (tmp_path / "rarefuse-kernels-x", tmp_path / "rarefuse-kernels-x" / "diagnose"),
+    ):
+        monkeypatch.setattr(numba.config, "CACHE_DIR", str(kernels))
+        assert cache_home() == expected
 
 
 def test_missing_knowledge_names_what_makes_it(tmp_path):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import orjson
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from safetensors.numpy import load_file, save
 from rarefuse.annotations.knowledge import Knowledge
 from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.artifacts import read, replacing
-from rarefuse.compiled import cache_folder, njit
+from rarefuse.compiled import njit
 from rarefuse.errors import InputError
 from rarefuse.ontology.arrays import Ontology, Resolution
 from rarefuse.rankers.run import read_knowledge
@@ -179,8 +180,12 @@ def make_library(folder: Path, digest: str = "") -> Library:
 
 
 def cache_home() -> Path:
-    """Folder of this command's cache, beside that of the compiled kernels."""
-    return cache_folder().parent.parent / "diagnose"
+    """Folder of this command's cache: beside the compiled kernels', or in theirs where that is a
+    temporary one.
+    """
+    kernels = Path(numba.config.CACHE_DIR)
+    home = kernels.parent.parent if kernels.parent.name == "kernels" else kernels
+    return home / "diagnose"
 
 
 def knowledge_digest(folder: Path) -> str:
