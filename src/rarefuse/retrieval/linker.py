@@ -40,6 +40,10 @@ NEGLIGIBLE = 0.1  # a family less probable is not searched
 SHORT = 32  # results, and breadth of the graph search, that are enough for a name
 
 
+TextHit = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""Cosines and rows of the text index for one mention, best first."""
+
+
 @dataclass(frozen=True)
 class Linker:
     """What a search needs.
@@ -82,9 +86,7 @@ class Linker:
         """Nodes."""
         return len(self.parents)
 
-    def hits(
-        self, vectors: NDArray[np.float32], *, thorough: bool | None = None
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    def hits(self, vectors: NDArray[np.float32], *, thorough: bool | None = None) -> list[TextHit]:
         """Cosines and rows of the text index for mentions' vectors, one entry a mention.
 
         A short list is enough for a name word for word, and where nothing but the entity itself is
@@ -100,14 +102,12 @@ class Linker:
         longer = dict(zip(unnamed, self._text(vectors[unnamed], 2 * POOL, None), strict=True))
         return [longer[i] if i in longer else found[i] for i in range(len(vectors))]
 
-    def _text(
-        self, vectors: NDArray[np.float32], k: int, breadth: int | None
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    def _text(self, vectors: NDArray[np.float32], k: int, breadth: int | None) -> list[TextHit]:
         cosines, rows = self.text.search(vectors, min(k, len(self.owner)), ef=breadth)
         return list(zip(cosines.astype(np.float64), rows, strict=True))
 
     def entities(
-        self, hit: tuple[NDArray[np.float64], NDArray[np.int64]], hidden: int = -1
+        self, hit: TextHit, hidden: int = -1
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Nodes of a mention by cosine, best first, `hidden` left out.
 
@@ -229,7 +229,7 @@ class Linker:
         probabilities: NDArray[np.float64],
         k: int,
         hidden: int = -1,
-        hit: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None,
+        hit: TextHit | None = None,
     ) -> NDArray[np.int64]:
         """First k nodes of a query.
 
