@@ -5,7 +5,7 @@ import pytest
 
 from rarefuse.retrieval.geometry import exp_origin
 from rarefuse.retrieval.indexes import build_index
-from rarefuse.retrieval.linker import RELATED, make_linker
+from rarefuse.retrieval.linker import POOL, RELATED, SHORT, make_linker
 from rarefuse.retrieval.subsets import REFERENCE, make_subset
 from rarefuse.retrieval.templates import HIERARCHY, SIBLING
 from rarefuse.retrieval.terms import Term, Vocabulary
@@ -103,3 +103,20 @@ def test_an_unsure_gate_interleaves():
     found = linker().search(LABELS[3], np.array([0.5, 0.5, 0.0]), 6)
     assert found[0] == 3
     assert sorted(found.tolist()) == list(range(6))
+
+
+def test_only_what_is_no_name_is_looked_for_thoroughly():
+    terms = {f"T{i:03d}": Term(f"T{i:03d}", "t", "", (), ()) for i in range(100)}
+    subset = make_subset(Vocabulary(terms), REFERENCE, None, 0)
+    vectors = units(np.random.default_rng(0).normal(size=(200, 8)))
+    text = build_index("text-flat", vectors, [], "e")
+    made = make_linker(subset, text, np.tile(np.arange(100), 2), {}, {}, {}, UnseenModel())
+    both = np.stack([vectors[7], units([vectors[7] + vectors[8]])[0]])
+
+    def lengths(**how):
+        return [len(rows) for _, rows in made.hits(both, **how)]
+
+    assert lengths() == [SHORT, 2 * POOL]
+    assert lengths(thorough=False) == [SHORT, SHORT]
+    assert lengths(thorough=True) == [2 * POOL, 2 * POOL]
+    assert made.hits(both)[0][1][0] == 7

@@ -1,6 +1,7 @@
 """The whole retrieval part on a small ontology, with the real encoder."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -109,6 +110,14 @@ def test_ground_a_name(grounder):
     answer = grounder.ground("kidney cyst")
     assert answer.linked.label == "Cyst of the kidney"
     assert answer.hits[0].term_id == answer.linked.term_id
+
+
+def test_a_phrase_is_not_taken_for_a_question(grounder):
+    """Nothing but words for a term, though the tagger may take a part of them for the mention."""
+    for text in ("an infected lung", "inflammation of kidneys", "malformed heart"):
+        answer = grounder.ground(text)
+        assert max(answer.intents, key=answer.intents.get) == "Q-E"
+        assert answer.hits[0] == replace(answer.linked, rank=1)
 
 
 @pytest.mark.parametrize("text", ["What is the parent category of Cyst of the kidney?"])

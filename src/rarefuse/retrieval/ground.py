@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rarefuse.errors import InputError
 from rarefuse.retrieval.indexes import read_index
 from rarefuse.retrieval.intents import IntentGate, read_gate
-from rarefuse.retrieval.linker import RELATED, Linker, make_linker
+from rarefuse.retrieval.linker import RELATED, Linker, TextHit, make_linker
 from rarefuse.retrieval.measures import DEPTH
 from rarefuse.retrieval.mentions import STUB, MentionTagger, Parsed, read_tagger
 from rarefuse.retrieval.parsing import name_owners
@@ -26,6 +26,7 @@ from rarefuse.retrieval.templates import ENTITY, FAMILIES, HIERARCHY, SIBLING
 from rarefuse.retrieval.text import Encoder, find_encoder
 from rarefuse.retrieval.unseen import UnseenModel
 
+Vector = NDArray[np.float32]
 AUTO = "auto"
 WANTED = {"term": ENTITY, "parents": HIERARCHY, "ancestors": HIERARCHY, "siblings": SIBLING}
 """What may be asked for → family. ``auto`` leaves it to the gate."""
@@ -126,15 +127,11 @@ class Grounder:
                 "the query is empty", found=repr(text[:50]), todo="type what you are looking for"
             )
         text = self.speller.correct(text)
-        parsed = self.tagger.parse(text, self.names.__contains__)
-        if want != AUTO and parsed.mention.lower() not in self.names and parsed.frame == STUB:
-            parsed = Parsed(text.strip(), STUB)
-        mention, frame = self.encoder.encode([parsed.mention, parsed.frame])
+        parsed, mention, frame, hit = self._read(self.speller.correct(text).strip())
         if want == AUTO:
             weights = self.gate.probabilities(frame[None], [parsed.frame])[0]
         else:
             weights = np.array([float(family == WANTED[want]) for family in FAMILIES])
-        hit = self.linker.hits(mention[None], thorough=True)[0]
         rows, _ = self.linker.entities(hit)
         linked = int(rows[0])
         first = FAMILIES[int(np.argmax(weights))]
@@ -149,6 +146,18 @@ class Grounder:
             dict(zip(FAMILIES, map(float, weights), strict=True)),
             tuple(self._hit(i + 1, int(row)) for i, row in enumerate(found[:k])),
         )
+
+    def _read(self, text: str) -> tuple[Parsed, Vector, Vector, TextHit]:
+        """Mention and frame of a text, their vectors, and what the mention hits.
+
+        A text that is closer to a name as a whole than its mention is, is a mention as a whole.
+        """
+        parsed = self.tagger.parse(text, self.names.__contains__)
+        mention, frame, whole = self.encoder.encode([parsed.mention, parsed.frame, text])
+        own, other = self.linker.hits(np.stack([mention, whole]), thorough=True)
+        if other[0][0] > own[0][0]:
+            return Parsed(text, STUB), whole, frame, other
+        return parsed, mention, frame, own
 
     def _direct(self, found: NDArray[np.int64], linked: int) -> NDArray[np.int64]:
         """Direct parents of the linked term first; the order is otherwise kept."""

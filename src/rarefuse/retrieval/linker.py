@@ -37,8 +37,11 @@ EXACT = 0.9995  # cosine of a mention that is a name word for word
 POOL = 50  # candidates of the hyperbolic index, and of the text index
 MERGE = 10.0  # K of the merge by intent
 NEGLIGIBLE = 0.1  # a family less probable is not searched
-SHORT = 32  # hits, and breadth of the graph search, that a name is looked for with
-BREADTH = 64  # of the graph search around a name's point
+SHORT = 32  # results, and breadth of the graph search, that are enough for a name
+
+
+TextHit = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""Cosines and rows of the text index for one mention, best first."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Linker:
         Intent → Lorentz index.
     points : dict
         Intent → ndarray of float64, shape (N, d + 1).
+    moved : dict
+        Intent → ndarray of float64, shape (N, d + 1): each node's query point, drawn to the origin.
     origin, temperature : dict
         Intent → c, τ.
     parents, children : list of list of int
@@ -69,6 +74,7 @@ class Linker:
     owner: NDArray[np.int64]
     spaces: dict[str, Index]
     points: dict[str, NDArray[np.float64]]
+    moved: dict[str, NDArray[np.float64]]
     origin: dict[str, float]
     temperature: dict[str, float]
     parents: Sequence[Sequence[int]]
@@ -80,29 +86,28 @@ class Linker:
         """Nodes."""
         return len(self.parents)
 
-    def hits(
-        self, vectors: NDArray[np.float32], *, thorough: bool = False
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    def hits(self, vectors: NDArray[np.float32], *, thorough: bool | None = None) -> list[TextHit]:
         """Cosines and rows of the text index for mentions' vectors, one entry a mention.
 
-        A name word for word takes a short list, since its own node is enough, unless it should be
-        thorough: where that node is hidden, or many terms are wanted.
+        A short list is enough for a name word for word, and where nothing but the entity itself is
+        asked for. A thorough one is needed for any other mention, where nodes are hidden, and where
+        many terms are wanted. By default it depends on the mention.
         """
         found = [] if thorough else self._text(vectors, SHORT, SHORT)
+        if thorough is False:
+            return found
         unnamed = [i for i in range(len(vectors)) if thorough or found[i][0][0] < EXACT]
         if not unnamed:
             return found
         longer = dict(zip(unnamed, self._text(vectors[unnamed], 2 * POOL, None), strict=True))
         return [longer[i] if i in longer else found[i] for i in range(len(vectors))]
 
-    def _text(
-        self, vectors: NDArray[np.float32], k: int, breadth: int | None
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    def _text(self, vectors: NDArray[np.float32], k: int, breadth: int | None) -> list[TextHit]:
         cosines, rows = self.text.search(vectors, min(k, len(self.owner)), ef=breadth)
         return list(zip(cosines.astype(np.float64), rows, strict=True))
 
     def entities(
-        self, hit: tuple[NDArray[np.float64], NDArray[np.int64]], hidden: int = -1
+        self, hit: TextHit, hidden: int = -1
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Nodes of a mention by cosine, best first, `hidden` left out.
 
@@ -153,8 +158,8 @@ class Linker:
         """Nodes that an intent asks for, best first; `hidden` left out."""
         node = self.named(rows, cosines)
         if node >= 0:
-            here = centroid(self.points[intent][[node]], np.ones(1), self.origin[intent])
-            _, found = self.spaces[intent].search(here[None], min(POOL, self.size), ef=BREADTH)
+            here = self.moved[intent][node : node + 1]
+            _, found = self.spaces[intent].search(here, min(SHORT, self.size), ef=SHORT)
             return found[0][(found[0] >= 0) & (found[0] != hidden)]
         parents, known = self.parent_evidence(vector, rows, cosines, hidden)
         scores = known @ np.array(self.unseen.weights)
@@ -224,7 +229,7 @@ class Linker:
         probabilities: NDArray[np.float64],
         k: int,
         hidden: int = -1,
-        hit: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None,
+        hit: TextHit | None = None,
     ) -> NDArray[np.int64]:
         """First k nodes of a query.
 
@@ -240,20 +245,24 @@ class Linker:
         hit : tuple, optional
             Entry of `hits`, where it is known already.
         """
-        hit = hit or self.hits(vector[None], thorough=hidden >= 0)[0]
+        asked = [
+            (family, float(weight))
+            for family, weight in zip(FAMILIES, probabilities, strict=True)
+            if weight >= NEGLIGIBLE
+        ]
+        if hit is None:
+            related = any(family != ENTITY for family, _ in asked)
+            (hit,) = self.hits(vector[None], thorough=hidden >= 0 or (None if related else False))
         rows, cosines = self.entities(hit, hidden)
-        lists, weights = [], []
-        for family, weight in zip(FAMILIES, probabilities, strict=True):
-            if weight < NEGLIGIBLE:
-                continue
-            if family == ENTITY:
-                lists.append(self.by_name(vector, rows, cosines))
-            else:
-                lists.append(self.related(family, vector, rows, cosines, hidden))
-            weights.append(float(weight))
+        lists = [
+            self.by_name(vector, rows, cosines)
+            if family == ENTITY
+            else self.related(family, vector, rows, cosines, hidden)
+            for family, _ in asked
+        ]
         if len(lists) == 1:
             return lists[0][:k]
-        return merge(lists, weights, k)
+        return merge(lists, [weight for _, weight in asked], k)
 
 
 def merge(
@@ -277,12 +286,14 @@ def make_linker(
     unseen: UnseenModel,
 ) -> Linker:
     """Linker of indexes: the vectors and points are in them."""
+    points = {intent: space.vectors().astype(np.float64) for intent, space in spaces.items()}
     return Linker(
         text,
         text.vectors(),
         owner,
         spaces,
-        {intent: space.vectors().astype(np.float64) for intent, space in spaces.items()},
+        points,
+        {i: centroid(x[:, None], np.ones((len(x), 1)), origin[i]) for i, x in points.items()},
         origin,
         temperature,
         subset.parents,
