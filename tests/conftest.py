@@ -18,20 +18,17 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
+from builders import make_corpus, make_knowledge
 from rarefuse import artifacts
-from rarefuse.annotations.build import annotations_stage
 from rarefuse.annotations.hpoa import read_hpoa
-from rarefuse.annotations.lopo import REMOVED, lopo_stage, removed_relations
+from rarefuse.annotations.lopo import REMOVED, removed_relations
 from rarefuse.annotations.relations import DISEASES, RELATIONS, build_relations
 from rarefuse.corpus.cases import CASES
-from rarefuse.corpus.readers import corpus_stage
 from rarefuse.corpus.splits import SPLITS
-from rarefuse.corpus.view import view_stage
 from rarefuse.evaluation.base import Evaluation
 from rarefuse.evaluation.stage import table_rows
 from rarefuse.evaluation.tables import TABLE
 from rarefuse.ontology import read_obo
-from rarefuse.ontology.obo import ontology_stage
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS
 
 pytest_plugins = ("worlds",)
@@ -53,16 +50,14 @@ def data():
 def pytest_xdist_make_scheduler(config, log):
     """Let two processes share the work: a file stays in one, and so does all that runs workflows.
 
-    Those share a project folder, so that their kernels are compiled once. The pages of the
-    documentation, the longest of them, are a share of their own.
+    Those share a project folder, so that their kernels are compiled once.
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file = nodeid.split("::")[0]
-            workflow = "/e2e/" in file and not file.endswith("test_docs.py")
-            return "workflows" if workflow else file
+            return "workflows" if "/e2e/" in file else file
 
     return ByFile(config, log)
 
@@ -77,30 +72,8 @@ def artifacts_of_tiny(tmp_path_factory, tiny):
     """Folders of knowledge and corpus, and the annotation file."""
     root = tmp_path_factory.mktemp("tiny")
     knowledge, corpus = root / "knowledge", root / "corpus"
-    named = {"terms": knowledge / "terms.parquet", "aliases": knowledge / "aliases.parquet"}
-    ontology_stage(obo=tiny / "tiny.obo", **named)
-    annotations_stage(
-        hpoa=tiny / "tiny.hpoa",
-        **named,
-        keep_zero_frequency=True,
-        information_content_path=knowledge / "information_content.parquet",
-        problems=knowledge / "problems.parquet",
-        **{n: knowledge / f"{n}.parquet" for n in ("annotations", "diseases", "relations")},
-    )
-    corpus_stage(
-        name="tiny",
-        reader="phenopackets",
-        source=tiny / "phenopackets",
-        options={},
-        **named,
-        **{n: corpus / f"{n}.parquet" for n in ("cases", "skipped", "withheld")},
-    )
-    view_stage(cases=corpus / "cases.parquet", view=corpus / "view.parquet", **named)
-    lopo_stage(
-        cases=corpus / "cases.parquet",
-        relations=knowledge / "relations.parquet",
-        output=corpus / "lopo.parquet",
-    )
+    make_knowledge(knowledge, tiny / "tiny.obo", tiny / "tiny.hpoa")
+    make_corpus(corpus, knowledge, tiny / "phenopackets")
     return SimpleNamespace(knowledge=knowledge, corpus=corpus, hpoa=tiny / "tiny.hpoa")
 
 

@@ -1,19 +1,15 @@
 """The tiny release as knowledge artifacts and as a library, in a checkout of its own."""
 
 import shutil
-from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
 
+from builders import ROOT, make_knowledge, project_config
 from rarefuse import artifacts
-from rarefuse.annotations.build import annotations_stage
 from rarefuse.diagnose.library import make_library
 from rarefuse.naming.lexicon import CROSSWALK, LEXICON
-from rarefuse.ontology.obo import ontology_stage
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def checkout(base, **changed):
@@ -21,30 +17,13 @@ def checkout(base, **changed):
     schema = base / "workflow" / "schemas" / "config.schema.yaml"
     schema.parent.mkdir(parents=True)
     shutil.copy(ROOT / "workflow" / "schemas" / "config.schema.yaml", schema)
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    config = project_config()
     for section, values in changed.items():
         config[section] = {**config[section], **values} if isinstance(values, dict) else values
     config["rankers"]["phenomizer"]["samples"] = 500
     config["sources"]["registry"] = "sources.yaml"
     (base / "config.yaml").write_text(yaml.safe_dump(config))
     return base
-
-
-def make_knowledge(knowledge, obo, hpoa):
-    """The artifacts of ontology and annotations."""
-    terms, aliases = knowledge / "terms.parquet", knowledge / "aliases.parquet"
-    ontology_stage(obo=obo, terms=terms, aliases=aliases)
-    annotations_stage(
-        hpoa=hpoa,
-        terms=terms,
-        aliases=aliases,
-        keep_zero_frequency=True,
-        annotations=knowledge / "annotations.parquet",
-        diseases=knowledge / "diseases.parquet",
-        relations=knowledge / "relations.parquet",
-        information_content_path=knowledge / "information_content.parquet",
-        problems=knowledge / "annotation_problems.parquet",
-    )
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,11 @@
 """What the workflow asks about fusion: inputs, hold-outs, and slices of the configuration."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
+from builders import ROOT, project_config
 from rarefuse.errors import InputError
 from rarefuse.workflow import configured_run
 
-ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 FAMILIES = {"a1": "A", "a2": "A", "b": "B", "new": "N"}
 
@@ -19,8 +16,7 @@ def plan(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def make(arms=("a1", "a2", "b"), developers=(), **fusion):
-        config = yaml.safe_load((ROOT / "config.yaml").read_text())
-        config["sources"]["registry"] = str(ROOT / "resources/sources.yaml")
+        config = project_config()
         config["llms"] = {
             arm: {"family": family, "backend": "openai", "model": arm, "base_url": "http://x/v1"}
             for arm, family in FAMILIES.items()

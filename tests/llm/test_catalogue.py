@@ -1,16 +1,14 @@
 """Arms as the config describes them: what is refused before anything runs."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 
+from builders import ROOT, project_config
 from rarefuse.errors import InputError
 from rarefuse.llm.backends.base import make_backend
 from rarefuse.llm.catalogue import backend_options, check_arm, check_recorded
 from rarefuse.workflow import configured_run
 
-ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 ENDPOINT = {"family": "f", "backend": "openai", "model": "m", "base_url": "https://host/v1"}
 OPEN = {"family": "f", "backend": "vllm", "model": "m"}
@@ -19,9 +17,7 @@ OPEN = {"family": "f", "backend": "vllm", "model": "m"}
 @pytest.fixture
 def config(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    config["sources"]["registry"] = str(ROOT / "resources/sources.yaml")
-    return config
+    return project_config()
 
 
 def test_arms_that_can_be_asked():

@@ -5,24 +5,19 @@ ORPHA:7; nothing else has an exact match.
 """
 
 import json
-from pathlib import Path
+import shutil
 
 import polars as pl
 import pytest
-import yaml
 
+from builders import ROOT, project_config
 from rarefuse import artifacts
-from rarefuse.annotations.build import annotations_stage
-from rarefuse.annotations.lopo import lopo_stage
 from rarefuse.cli import main
 from rarefuse.config import check_config, load_schema
 from rarefuse.corpus.cases import CASES
-from rarefuse.corpus.readers import corpus_stage
-from rarefuse.corpus.view import view_stage
 from rarefuse.errors import InputError
 from rarefuse.llm.recorded import read_recorded
 from rarefuse.naming.lexicon import CROSSWALK
-from rarefuse.ontology.obo import ontology_stage
 from rarefuse.pheval.results import FOLDER, read_result, record_stem
 from rarefuse.rankers.order import neutral_order
 from rarefuse.rankers.run import GOLD_RANKS, RANKINGS, read_knowledge
@@ -32,33 +27,11 @@ from rarefuse.workflow import Run
 
 
 @pytest.fixture(scope="module")
-def base(tiny, tmp_path_factory):
+def base(artifacts_of_tiny, tmp_path_factory):
     root = tmp_path_factory.mktemp("pheval")
     knowledge, corpus = root / "knowledge", root / "corpus"
-    named = {"terms": knowledge / "terms.parquet", "aliases": knowledge / "aliases.parquet"}
-    ontology_stage(obo=tiny / "tiny.obo", **named)
-    annotations_stage(
-        hpoa=tiny / "tiny.hpoa",
-        **named,
-        keep_zero_frequency=True,
-        information_content_path=knowledge / "information_content.parquet",
-        problems=knowledge / "problems.parquet",
-        **{n: knowledge / f"{n}.parquet" for n in ("annotations", "diseases", "relations")},
-    )
-    corpus_stage(
-        name="tiny",
-        reader="phenopackets",
-        source=tiny / "phenopackets",
-        options={},
-        **named,
-        **{n: corpus / f"{n}.parquet" for n in ("cases", "skipped", "withheld")},
-    )
-    view_stage(cases=corpus / "cases.parquet", view=corpus / "view.parquet", **named)
-    lopo_stage(
-        cases=corpus / "cases.parquet",
-        relations=knowledge / "relations.parquet",
-        output=corpus / "lopo.parquet",
-    )
+    shutil.copytree(artifacts_of_tiny.knowledge, knowledge)
+    shutil.copytree(artifacts_of_tiny.corpus, corpus)
     walk = [("MONDO:0000001", "OMIM:100001"), ("ORPHA:7", "OMIM:100003")]
     artifacts.write(
         pl.DataFrame(walk, schema=CROSSWALK.dtypes, orient="row"),
@@ -328,12 +301,11 @@ def test_records_that_would_be_one_file_are_refused(base, tmp_path, cases, capsy
 
 
 def test_the_workflow_knows_the_method():
-    root = Path(__file__).resolve().parents[2]
-    config = yaml.safe_load((root / "config.yaml").read_text())
+    config = project_config()
     config["rankers"]["exomiser"] = {
         "method": "pheval", "results": "a", "lopo_results": "b",
     }  # fmt: skip
-    schema = load_schema(root / "workflow" / "schemas" / "config.schema.yaml")
+    schema = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
     run = Run(check_config(config, schema), {})
     assert run.stock_rankers == ["exomiser"]
     assert json.loads(run.ranker_options("exomiser")) == {"results": "a", "lopo_results": "b"}

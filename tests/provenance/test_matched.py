@@ -3,15 +3,14 @@
 import polars as pl
 import pytest
 
+from builders import make_knowledge
 from rarefuse import artifacts
-from rarefuse.annotations.build import annotations_stage
 from rarefuse.annotations.knowledge import INFORMATION_CONTENT, build_knowledge
 from rarefuse.annotations.relations import DISEASES, RELATIONS
 from rarefuse.corpus.cases import CASES
 from rarefuse.corpus.splits import SPLITS
 from rarefuse.corpus.view import VIEW, close_view
 from rarefuse.evaluation.base import Evaluation
-from rarefuse.ontology.obo import ontology_stage
 from rarefuse.provenance.deletion_ranks import CONDITIONS, rank_deletions_stage
 from rarefuse.provenance.matching import DELETIONS, deletions_stage
 from rarefuse.rankers.base import build_queries
@@ -33,18 +32,7 @@ PAIR = {"removed_id": "HP:0002373", "matched_id": "HP:0001250"}
 def folders(tmp_path_factory, tiny, tiny_ontology):
     base = tmp_path_factory.mktemp("matched")
     k, corpus = base / "knowledge", base / "corpus"
-    ontology_stage(obo=tiny / "tiny.obo", terms=k / "terms.parquet", aliases=k / "aliases.parquet")
-    annotations_stage(
-        hpoa=tiny / "tiny.hpoa",
-        terms=k / "terms.parquet",
-        aliases=k / "aliases.parquet",
-        keep_zero_frequency=True,
-        annotations=k / "annotations.parquet",
-        diseases=k / "diseases.parquet",
-        relations=k / "relations.parquet",
-        information_content_path=k / "information_content.parquet",
-        problems=k / "problems.parquet",
-    )
+    make_knowledge(k, tiny / "tiny.obo", tiny / "tiny.hpoa")
     rows = [(c, c, p, g, None, None, None, None, o, []) for c, p, g, o in ROWS]
     cases = pl.DataFrame(rows, schema=CASES.dtypes, orient="row")
     artifacts.write(cases, CASES, corpus / "cases.parquet")

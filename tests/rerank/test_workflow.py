@@ -1,22 +1,20 @@
 """Which reranker serves which language model, and what each learns from."""
 
 import json
-from pathlib import Path
 
 import pytest
-import yaml
 
+from builders import ROOT, project_config
 from rarefuse.errors import InputError
 from rarefuse.workflow import configured_run
 
-ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 
 
 @pytest.fixture
 def config(monkeypatch):
     monkeypatch.chdir(ROOT)
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    config = project_config()
     arm = {"backend": "openai", "model": "m", "base_url": "http://localhost:1/v1"}
     families = {"x": "Alpha 1", "y": "Alpha 1", "z": "beta", "late": "gamma"}
     config["llms"] = {name: {**arm, "family": family} for name, family in families.items()}

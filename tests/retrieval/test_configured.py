@@ -1,26 +1,22 @@
 """What the Snakefile asks about the retrieval part."""
 
 import json
-from pathlib import Path
 
 import pytest
-import yaml
 
+from builders import ROOT, project_config
 from rarefuse.config import check_config, load_schema
 from rarefuse.errors import InputError
 from rarefuse.retrieval.catalogue import TABLES
 from rarefuse.workflow import configured_run
 
-ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 
 
 @pytest.fixture
 def config(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    config["sources"]["registry"] = str(ROOT / "resources/sources.yaml")
-    return config
+    return project_config()
 
 
 @pytest.fixture
