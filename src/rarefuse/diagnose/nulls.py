@@ -20,8 +20,16 @@ from rarefuse.diagnose.narrow import Narrow
 from rarefuse.ontology.bestmatch import best_match_table
 from rarefuse.rankers.base import Columns, Queries, Scores, Task, base_columns, make_task
 from rarefuse.rankers.phenomizer import Phenomizer
-from rarefuse.rankers.sampled import GRID, chunk_count, count_sums, draw_queries, sampled_columns
-from rarefuse.rankers.semantic import empty_scores, fill_column
+from rarefuse.rankers.sampled import (
+    GRID,
+    chunk_count,
+    count_sums,
+    draw_queries,
+    fill_steps,
+    most_steps,
+    sampled_columns,
+)
+from rarefuse.rankers.semantic import empty_scores
 
 EXACT_PLACES, STEP = 64, 1.125
 
@@ -55,18 +63,14 @@ def null_places(
     """
     sizes = draws.shape[1]
     n_columns, n_terms = len(task.disease), len(task.ic)
-    top_value = 0
-    for t in range(n_terms):
-        top_value = max(top_value, int(task.ic[t] * GRID + 0.5))
+    top_value = most_steps(task.ic)
     for chunk in prange(chunks):
         closed = np.empty(n_terms, np.bool_)
         column = np.empty(n_terms, np.float32)
         value = np.empty(n_terms, np.uint16)
         histogram = np.zeros((sizes, sizes * top_value + 2), np.int32)
         for c in range(chunk * n_columns // chunks, (chunk + 1) * n_columns // chunks):
-            fill_column(task, c, closed, column)
-            for t in range(n_terms):
-                value[t] = np.uint16(column[t] * np.float32(GRID) + np.float32(0.5))
+            fill_steps(task, c, closed, column, value)
             top = count_sums(value, draws, sizes, histogram)
             for k in range(sizes):
                 seen = 0

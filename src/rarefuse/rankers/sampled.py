@@ -48,6 +48,29 @@ def draw_queries(n_terms: int, samples: int, size: int, seed: int) -> NDArray[np
     return draws
 
 
+@njit(cache=True, nogil=True)
+def most_steps(ic: NDArray[np.float32]) -> int:
+    """Grid steps of the largest best match that there can be."""
+    top = 0
+    for t in range(len(ic)):
+        top = max(top, int(ic[t] * GRID + 0.5))
+    return top
+
+
+@njit(cache=True, nogil=True)
+def fill_steps(
+    task: Task,
+    c: int,
+    closed: NDArray[np.bool_],
+    column: NDArray[np.float32],
+    value: NDArray[np.uint16],
+) -> None:
+    """Write a column of the best-match table, in nats and in grid steps; all of shape (T,)."""
+    fill_column(task, c, closed, column)
+    for t in range(len(column)):
+        value[t] = np.uint16(column[t] * np.float32(GRID) + np.float32(0.5))
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def sampled_columns(
     task: Task,
@@ -77,9 +100,7 @@ def sampled_columns(
     """
     n_samples, cap = draws.shape
     n_columns, n_terms = len(task.disease), len(task.ic)
-    top_value = 0
-    for t in range(n_terms):
-        top_value = max(top_value, int(task.ic[t] * GRID + 0.5))
+    top_value = most_steps(task.ic)
     for chunk in prange(chunks):
         closed = np.empty(n_terms, np.bool_)
         column = np.empty(n_terms, np.float32)
@@ -87,9 +108,7 @@ def sampled_columns(
         histogram = np.zeros((cap, cap * top_value + 2), np.int32)
         # A chunk's columns are neighbours, so that its writes share cache lines.
         for c in range(chunk * n_columns // chunks, (chunk + 1) * n_columns // chunks):
-            fill_column(task, c, closed, column)
-            for t in range(n_terms):
-                value[t] = np.uint16(column[t] * np.float32(GRID) + np.float32(0.5))
+            fill_steps(task, c, closed, column, value)
             largest = largest_size(task, c, cap)
             top = count_sums(value, draws, largest, histogram)
             for k in range(largest):
