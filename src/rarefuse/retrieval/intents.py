@@ -13,15 +13,12 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from rarefuse import seeds
-from rarefuse.artifacts import replacing
-from rarefuse.errors import InputError
 from rarefuse.retrieval.mentions import STUB
 from rarefuse.retrieval.queries import misspell
 from rarefuse.retrieval.templates import FAMILIES, TRAINING
+from rarefuse.retrieval.tensors import reading, write_tensors
 
 MISSPELT = 3  # misspelt copies of a frame
 DECAY = 1e-3
@@ -140,19 +137,10 @@ def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def write_gate(gate: IntentGate, path: Path) -> None:
     """Write a gate as safetensors."""
-    with replacing(path) as temporary:
-        save_file({"weight": gate.weight, "bias": gate.bias}, temporary)
+    write_tensors({"weight": gate.weight, "bias": gate.bias}, path)
 
 
 def read_gate(path: Path) -> IntentGate:
     """Read what `write_gate` wrote."""
-    try:
-        with safe_open(path, "numpy") as file:
-            return IntentGate(file.get_tensor("weight"), file.get_tensor("bias"))
-    except (OSError, SafetensorError) as error:
-        raise InputError(
-            "the intent gate cannot be read",
-            where=str(path),
-            found=str(error),
-            todo="run the workflow so that it is made again",
-        ) from error
+    with reading(path, "the intent gate") as file:
+        return IntentGate(file.get_tensor("weight"), file.get_tensor("bias"))

@@ -18,15 +18,13 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from rarefuse import seeds
-from rarefuse.artifacts import replacing
 from rarefuse.errors import InputError
 from rarefuse.retrieval.learning import batches
 from rarefuse.retrieval.queries import misspell
 from rarefuse.retrieval.templates import FAMILIES, TRAINING
+from rarefuse.retrieval.tensors import reading, write_tensors
 
 BINS = 1 << 16
 STUB = "something"  # stands for the mention in the rest of a query
@@ -275,19 +273,10 @@ def train_tagger(
 
 def write_tagger(tagger: MentionTagger, path: Path) -> None:
     """Write a tagger as safetensors."""
-    with replacing(path) as temporary:
-        save_file({"weights": tagger.weights}, temporary, metadata={"bins": json.dumps(BINS)})
+    write_tensors({"weights": tagger.weights}, path, {"bins": json.dumps(BINS)})
 
 
 def read_tagger(path: Path) -> MentionTagger:
     """Read what `write_tagger` wrote."""
-    try:
-        with safe_open(path, "numpy") as file:
-            return MentionTagger(file.get_tensor("weights"))
-    except (OSError, SafetensorError) as error:
-        raise InputError(
-            "the mention tagger cannot be read",
-            where=str(path),
-            found=str(error),
-            todo="run the workflow so that it is made again",
-        ) from error
+    with reading(path, "the mention tagger") as file:
+        return MentionTagger(file.get_tensor("weights"))

