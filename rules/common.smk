@@ -16,7 +16,8 @@ from rarefuse.codedigest import code_digest
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
 from rarefuse.fusion.catalogue import SCORED, component_of
-from rarefuse.workflow import DELETION_CONDITIONS, PROTOCOLS, as_json, configured_run
+from rarefuse.slices import as_json
+from rarefuse.workflow import DELETION_CONDITIONS, PROTOCOLS, configured_run
 
 try:
     RUN = configured_run(config, Path(workflow.basedir) / "workflow/schemas/config.schema.yaml")

@@ -5,7 +5,6 @@ Light on purpose (no numpy, no polars): every job parses the Snakefile again.
 
 import fcntl
 import hashlib
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,10 +20,11 @@ from rarefuse.evaluation.catalogue import TABLES
 from rarefuse.fusion import plan as fusion_plan
 from rarefuse.fusion.catalogue import HoldOut, hold_outs
 from rarefuse.fusion.plan import FusionPlan
-from rarefuse.llm.catalogue import BACKENDS, RECORDED, check_arm, check_recorded
+from rarefuse.llm.catalogue import BACKENDS, RECORDED, WORDS, check_arm, check_recorded
 from rarefuse.rankers.catalogue import METHODS, STOCK_METHODS, check_options, resolve_options
 from rarefuse.rankers.stock.presence import check_present
 from rarefuse.retrieval.configured import RetrievalRun
+from rarefuse.slices import as_json, entry_path
 from rarefuse.sources.registry import Source, find_source, load_registry
 
 NAMING_TABLES = ("llm_arms", "naming_rules", "mapping_audit")
@@ -35,11 +35,6 @@ _SKEW = 60
 STOCK_FOLDERS = ("data", "jars", "results", "lopo_results")
 """Options of stock programs that name a folder whose files count."""
 DELETION_CONDITIONS = ("source_deletion", "matched_deletion")
-
-
-def as_json(value: Any) -> str:
-    """Compact JSON with sorted keys: the same slice of the config is the same text."""
-    return json.dumps(value, sort_keys=True)
 
 
 @dataclass(frozen=True)
@@ -105,26 +100,14 @@ class Run:
         return RetrievalRun(self.config, self.resource)
 
     def corpus_path(self, corpus: str) -> str:
-        """File or folder that a corpus is read from.
-
-        Raises
-        ------
-        InputError
-            If a path of one's own does not exist: Snakemake would otherwise take results of an
-            earlier run for files that somebody else provides.
-        """
-        entry = self.config["corpora"][corpus]
-        if "source" in entry:
-            return self.resource(entry["source"])
-        if not os.path.exists(entry["path"]):
-            raise InputError(
-                "a corpus is not where the config says",
-                where=f"config, corpora.{corpus}.path",
-                found=f"nothing at {entry['path']}",
-                expected="a file or folder of cases",
-                todo="correct the path",
-            )
-        return str(entry["path"])
+        """File or folder that a corpus is read from."""
+        return entry_path(
+            self.config["corpora"][corpus],
+            self.resource,
+            f"corpora.{corpus}",
+            "a corpus",
+            "a file or folder of cases",
+        )
 
     def corpus_fingerprint(self, corpus: str) -> str:
         """Digest of names, sizes and times of the files below a folder of one's own.
@@ -252,17 +235,14 @@ class Run:
                 expected="either 'source' (an entry of the source registry) or 'path'",
                 todo="add one of them, or take one away",
             )
-        if "source" in entry:
-            return self.resource(entry["source"])
-        if not os.path.isfile(entry["path"]):
-            raise InputError(
-                "a table of an arm is not where the config says",
-                where=f"config, {where}.path",
-                found=f"no file at {entry['path']}",
-                expected="a .parquet, .jsonl or .tsv file",
-                todo="correct the path",
-            )
-        return str(entry["path"])
+        return entry_path(
+            entry,
+            self.resource,
+            where,
+            "a table of an arm",
+            "a .parquet, .jsonl or .tsv file",
+            os.path.isfile,
+        )
 
     def arm_model(self, arm: str) -> list[str]:
         """Folder of an arm's prepared model, if it is made from a source of the registry."""
@@ -275,9 +255,7 @@ class Run:
         Not its family, its note and the GPUs it gets.
         """
         entry = self.config["llms"][arm]
-        options = {
-            k: v for k, v in entry.items() if k not in ("family", "developer", "note", "gpus")
-        }
+        options = {k: v for k, v in entry.items() if k not in WORDS and k != "gpus"}
         if "source" in entry:
             options["sha256"] = self.source(entry["source"]).sha256
         return as_json(options)
@@ -485,36 +463,39 @@ class Run:
             for protocol in PROTOCOLS
         ]
 
+    @property
+    def _explored(self) -> dict[str, Any]:
+        """What the pages of cases show."""
+        return {
+            "rankers": list(self.config["evaluation"]["rankers"]),
+            "arms": self.arms,
+            "fused": bool(self.fusion.tables),
+            "reranked": self.reranked if "reranker" in self.tables else [],
+            "component": self.config["fusion"]["ranker"],
+            "protocol": self.config["fusion"]["protocol"],
+            "places": EXPLORER_PLACES,
+        }
+
     def explorer_options(self) -> str:
         """Slice of the configuration that the pages of cases depend on."""
-        return as_json(
-            {
-                "rankers": list(self.config["evaluation"]["rankers"]),
-                "arms": self.arms,
-                "fused": bool(self.fusion.tables),
-                "reranked": self.reranked if "reranker" in self.tables else [],
-                "component": self.config["fusion"]["ranker"],
-                "protocol": self.config["fusion"]["protocol"],
-                "places": EXPLORER_PLACES,
-            }
-        )
+        return as_json(self._explored)
 
     def explorer_inputs(self, corpus: str) -> list[str]:
         """Lists that the pages of cases show."""
         folder = f"{self.results}/{corpus}"
-        options = json.loads(self.explorer_options())
+        shown = self._explored
         names = [
             *(
                 f"{kind}/{ranker}/{protocol}"
                 for kind in ("rankings", "gold_ranks")
-                for ranker in options["rankers"]
+                for ranker in shown["rankers"]
                 for protocol in PROTOCOLS
             ),
-            *(f"llm/{arm}/{name}" for arm in options["arms"] for name in ("ranking", "gold_ranks")),
-            *(f"fused/gate/{arm}" for arm in options["arms"] if options["fused"]),
+            *(f"llm/{arm}/{name}" for arm in shown["arms"] for name in ("ranking", "gold_ranks")),
+            *(f"fused/gate/{arm}" for arm in shown["arms"] if shown["fused"]),
             *(
                 f"reranked/{target}/{name}"
-                for target in options["reranked"]
+                for target in shown["reranked"]
                 for name in ("ranking", "gold_ranks")
             ),
         ]

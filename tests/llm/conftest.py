@@ -13,9 +13,9 @@ from rarefuse.corpus.splits import splits_stage
 from rarefuse.corpus.view import view_stage
 from rarefuse.llm.ask import ask_stage
 from rarefuse.ontology.obo import ontology_stage
+from rarefuse.slices import as_json
 from rarefuse.sources.fetch import fetch
 from rarefuse.sources.registry import load_registry
-from rarefuse.workflow import as_json
 
 ROOT = Path(__file__).resolve().parents[2]
 

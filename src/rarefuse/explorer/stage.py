@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from rarefuse import artifacts
 from rarefuse.explorer.data import collect
-from rarefuse.report.environment import TEMPLATES as REPORT_TEMPLATES
+from rarefuse.report.environment import environment
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -33,9 +31,10 @@ def explorer_stage(
         Folder, replaced as a whole once everything is written.
     """
     made = collect(knowledge, corpus, name, options)
+    page = environment(TEMPLATES).get_template("explorer.html.j2").render(corpus=name)
     temporary = output.parent / f".{output.name}.{os.getpid()}.tmp"
     try:
-        artifacts.write_text(_page(name), temporary / "index.html")
+        artifacts.write_text(page, temporary / "index.html")
         artifacts.write_text(_script("index", made.index), temporary / "data/index.js")
         for number, shard in enumerate(made.shards):
             text = _script("shard", {"number": number, "cases": shard})
@@ -45,16 +44,6 @@ def explorer_stage(
         os.replace(temporary, output)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _page(name: str) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([TEMPLATES, REPORT_TEMPLATES]),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("explorer.html.j2").render(corpus=name)
 
 
 def _script(function: str, value: Any) -> str:

@@ -21,19 +21,10 @@ BACKENDS = {
 RECORDED = "recorded"
 """The back end that asks nobody: answers that were given elsewhere."""
 
-DESCRIPTION = frozenset(
-    {
-        "family",
-        "developer",
-        "backend",
-        "source",
-        "sha256",
-        "max_cases",
-        "shard_size",
-        "gpus",
-        "note",
-    }
-)
+WORDS = frozenset({"family", "developer", "note"})
+"""Keys of an arm that say of it what its answers do not depend on."""
+
+DESCRIPTION = WORDS | {"backend", "source", "sha256", "max_cases", "shard_size", "gpus"}
 """Keys of an arm that its back end does not get."""
 
 IDENTITY = frozenset(
@@ -145,17 +136,7 @@ def check_recorded(arm: str, entry: Mapping[str, Any]) -> None:
             todo="add one of them, or take one away",
         )
     _check_pattern(where, entry.get("case_pattern"))
-    known = {
-        "family",
-        "developer",
-        "backend",
-        "note",
-        "source",
-        "path",
-        "columns",
-        "case_pattern",
-        "keys",
-    }
+    known = WORDS | {"backend", "source", "path", "columns", "case_pattern", "keys"}
     if "columns" not in entry or entry.keys() - known:
         raise InputError(
             "a recorded arm is not described correctly",

@@ -7,10 +7,10 @@ import jinja2
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def environment() -> jinja2.Environment:
-    """Templates of the pages; whatever they are given is escaped."""
+def environment(*folders: Path) -> jinja2.Environment:
+    """Templates of the pages, in some folders and in this one; what they are given is escaped."""
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -1,14 +1,12 @@
 """What the Snakefile asks about the retrieval part. Light: no numpy, no polars, no torch."""
 
-import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rarefuse.codedigest import code_digest
-from rarefuse.errors import InputError
 from rarefuse.retrieval.catalogue import TABLES
+from rarefuse.slices import as_json, entry_path
 
 
 @dataclass(frozen=True)
@@ -43,40 +41,29 @@ class RetrievalRun:
         return list(self.settings["sets"])
 
     def set_path(self, name: str) -> str:
-        """Ontology file that a set is sampled from.
-
-        Raises
-        ------
-        InputError
-            If a path of one's own does not exist.
-        """
-        entry = self.settings["sets"][name]
-        if "source" in entry:
-            return self.resource(entry["source"])
-        if not os.path.exists(entry["path"]):
-            raise InputError(
-                "an ontology is not where the config says",
-                where=f"config, retrieval.sets.{name}.path",
-                found=f"nothing at {entry['path']}",
-                expected="an OBO file or MeSH's ASCII descriptor file",
-                todo="correct the path",
-            )
-        return str(entry["path"])
+        """Ontology file that a set is sampled from."""
+        return entry_path(
+            self.settings["sets"][name],
+            self.resource,
+            f"retrieval.sets.{name}",
+            "an ontology",
+            "an OBO file or MeSH's ASCII descriptor file",
+        )
 
     def set_options(self, name: str) -> str:
         """Options of the sampler and the queries."""
         entry = self.settings["sets"][name]
-        return _json(
+        return as_json(
             {"sampler": entry["sampler"], "size": entry["size"], "seed": self.settings["seed"]}
         )
 
     def encode_options(self) -> str:
         """Options of the encoding."""
-        return _json({"encoder": self.settings["encoder"], "seeds": self.settings["seeds"]})
+        return as_json({"encoder": self.settings["encoder"], "seeds": self.settings["seeds"]})
 
     def train_options(self) -> str:
         """Options of the tables."""
-        return _json(
+        return as_json(
             {
                 "split_seed": self.settings["seed"],
                 "inductive": self.settings["inductive"],
@@ -109,7 +96,7 @@ class RetrievalRun:
         """Slice of the configuration that a table depends on."""
         evaluation = self.config["evaluation"]
         if TABLES[table][2] == "lists":
-            return _json(
+            return as_json(
                 {
                     "resamples": evaluation["resamples"],
                     "level": evaluation["level"],
@@ -124,7 +111,7 @@ class RetrievalRun:
                 "radii": self.settings["radii"],
                 "centroid": self.settings["centroid"],
             }
-        return _json(options)
+        return as_json(options)
 
     def table_code(self, table: str) -> str:
         """Digest of the code behind a table."""
@@ -147,7 +134,3 @@ class RetrievalRun:
                 f"{self.folder}/{name}/index/settings.json",
             )
         ]
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
