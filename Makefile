@@ -12,7 +12,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # LLM=0 leaves the embedded language model out, and vLLM with it.
 LLM ?= 1
 
-.PHONY: run llm test test-faults test-slurm check docs format clean
+.PHONY: run llm test test-docs test-vllm test-faults test-slurm check docs format clean
 
 ifeq ($(LLM),0)
 run: $(INSTALLED)
@@ -26,6 +26,13 @@ llm: $(INSTALLED_LLM)
 
 test: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+# Minutes each: every command of the documentation; real models through vLLM.
+test-docs: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest tests/e2e/test_docs.py
+
+test-vllm: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest tests/llm/test_vllm.py
 
 # Minutes each: kills, full disks, clocks, odd paths; and a real Slurm (docs/cluster.md).
 test-faults: $(INSTALLED_DEV)

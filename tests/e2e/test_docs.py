@@ -16,7 +16,7 @@ import yaml
 from doc_blocks import PAGES, ROOT, blocks, environment, merged, patched, shell
 from rarefuse.manual.artifacts import FILES
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SHOWN_SERVER = "http://127.0.0.1:8000/v1"
 LAST = "docs/how-to/add-a-ranker.md"

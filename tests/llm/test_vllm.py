@@ -25,6 +25,7 @@ from rarefuse.llm.prepare import prepare_model
 
 pytestmark = [
     pytest.mark.vllm,
+    pytest.mark.slow,
     pytest.mark.skipif(
         importlib.util.find_spec("vllm") is None,
         reason="vLLM is not installed; 'make llm' installs it",
