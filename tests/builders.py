@@ -1,11 +1,13 @@
 """What several folders of tests start from: artifacts by the real stages, the project's config."""
 
+import json
 from pathlib import Path
 
 import yaml
 
 from rarefuse.annotations.build import annotations_stage
 from rarefuse.annotations.lopo import lopo_stage
+from rarefuse.cli import main
 from rarefuse.corpus.readers import corpus_stage
 from rarefuse.corpus.view import view_stage
 from rarefuse.ontology.obo import ontology_stage
@@ -51,3 +53,26 @@ def make_corpus(corpus, knowledge, source):
         relations=knowledge / "relations.parquet",
         output=corpus / "lopo.parquet",
     )
+
+
+def make_index(folder, obo, centroid):
+    """A retrieval index of a whole ontology, by the commands of the workflow."""
+    lists = [folder / f"lists/{system}.seed0.parquet" for system in ("reference", "centroid")]
+    model, mixing = folder / "models/seed0.safetensors", folder / "models/seed0.mixing.json"
+    settings = {"split_seed": 0, "inductive": True, "centroid": centroid}
+    own = ["--folder", str(folder)]
+    seeded = [*own, "--seed", "0"]
+    for arguments in (
+        ["retrieval-set", "--source", str(obo), *own, "--options",
+         json.dumps({"sampler": "reference", "size": None, "seed": 0})],
+        ["retrieval-encode", *own, "--options",
+         json.dumps({"encoder": "all-MiniLM-L6-v2", "seeds": [0]})],
+        ["retrieval-reference", *seeded, "--output", str(lists[0])],
+        ["retrieval-train", *seeded, "--options", json.dumps(settings), "--output", str(model)],
+        ["retrieval-search", *seeded, "--tables", str(model), "--output", str(lists[1]),
+         "--mixing", str(mixing)],
+        ["retrieval-index", *seeded, "--tables", str(model), "--mixing", str(mixing),
+         "--output", str(folder / "index")],
+    ):  # fmt: skip
+        assert main(arguments) == 0
+    return folder

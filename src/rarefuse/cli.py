@@ -12,6 +12,7 @@ from typing import Any
 
 from rarefuse import __version__
 from rarefuse.errors import InputError
+from rarefuse.retrieval.notes import DEFAULT_INDEX, LEAST_SIMILARITY
 
 MOST_RESAMPLES = 100_000
 
@@ -443,6 +444,9 @@ def _diagnose(a: Arguments) -> None:
         Request(
             configs=a.config or [Path("config.yaml")],
             case=a.case,
+            text=a.text,
+            index=a.index,
+            least_similarity=a.least_similarity,
             observed=a.hpo,
             excluded=a.excluded_hpo,
             batch=a.batch,
@@ -1123,8 +1127,8 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
         {
             "text": {"type": str, "help": "a mention, or a question about one"},
             "--index": {
-                "default": Path("results/retrieval/hpo-5k"),
-                "help": "folder of a set; results/retrieval/hpo-5k by default",
+                "default": DEFAULT_INDEX,
+                "help": f"folder of a set; {DEFAULT_INDEX} by default",
             },
             "--want": {
                 "type": str,
@@ -1141,7 +1145,21 @@ _COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], str, dict[str, dic
         "rank the diseases that explain one patient's findings, or a folder of patients. "
         "Research use only",
         {
-            "case": {"nargs": "?", "help": "phenopacket of schema v1 or v2, JSON or YAML"},
+            "case": {
+                "nargs": "?",
+                "help": "phenopacket of schema v1 or v2, JSON or YAML, or a free text (.txt)",
+            },
+            "--text": {"type": str, "help": "findings in words, in place of a file"},
+            "--index": {
+                "metavar": "FOLDER",
+                "help": f"index that free text is grounded with; {DEFAULT_INDEX} by default",
+            },
+            "--least-similarity": {
+                "type": _share,
+                "default": LEAST_SIMILARITY,
+                "metavar": "COSINE",
+                "help": f"of words and term, at least; {LEAST_SIMILARITY} by default",
+            },
             "--hpo": {
                 "type": _ids,
                 "default": [],

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from builders import make_index
 from doc_blocks import PAGES, ROOT, blocks, environment, merged, patched, shell
 from rarefuse.manual.artifacts import FILES
 
@@ -59,6 +60,8 @@ def reader(finished, place, tiny, tmp_path_factory):
     variables["PYTHONPATH"] = str(place / "src")
     status, printed = shell("snakemake --cores 2", place, variables)
     assert status == 0, printed
+    centroid = {"dimension": 8, "min_steps": 60, "epochs": 1}
+    make_index(place / "results/retrieval/hpo-full", place / "hp.obo", centroid)
     return place, variables
 
 

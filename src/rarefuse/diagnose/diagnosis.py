@@ -29,6 +29,7 @@ from rarefuse.fusion.lists import (
     LLM_DEPTH,
 )
 from rarefuse.rerank.columns import GROUPS
+from rarefuse.retrieval.notes import Finding
 
 NO_PROFILE = "no phenotype annotation in the release"
 EMPTIED = "every annotation comes from the excluded publication"
@@ -91,6 +92,8 @@ class Diagnosis:
         What a reader has to know of the order, in plain words.
     left_out : dict
         Reason → what was left out or mapped while reading, as texts.
+    mappings : list of Finding
+        Phrases of a free text, and what each was mapped to.
     """
 
     name: str
@@ -103,6 +106,7 @@ class Diagnosis:
     excluded: list[Term]
     left_out: dict[str, list[str]]
     unused: dict[str, int]
+    mappings: list[Finding]
     removal: Removal
     order: str
     ranker: str
@@ -186,6 +190,7 @@ def diagnose_patients(
             [Term(*pair) for pair in zip(view["excluded"], view["excluded_labels"], strict=True)],
             _left_out(patient),
             patient.unused,
+            patient.mappings,
             removal,
             order.kind,
             setting.ranker,

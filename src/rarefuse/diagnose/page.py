@@ -9,6 +9,7 @@ from rarefuse.diagnose.ordering import EQUAL, GATED, ONTOLOGY_ONLY, RERANKED
 from rarefuse.diagnose.render import (
     Provenance,
     frequency_text,
+    how_text,
     p_text,
     place_text,
 )
@@ -84,6 +85,9 @@ def render_case_page(diagnosis: Diagnosis, provenance: Provenance) -> str:
             place=place_text,
             p_text=p_text,
             frequency=frequency_text,
+            how=how_text,
+            mapped=[finding for finding in diagnosis.mappings if finding.by],
+            unmapped=[finding for finding in diagnosis.mappings if not finding.by],
             most=MOST_PUBLICATIONS,
         )
     )

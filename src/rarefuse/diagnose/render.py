@@ -11,6 +11,7 @@ from rarefuse import __version__
 from rarefuse.diagnose.diagnosis import LANGUAGE_MODEL, Candidate, Diagnosis
 from rarefuse.diagnose.evidence import Match
 from rarefuse.pheval.results import USE
+from rarefuse.retrieval.notes import BY_NAME, MORE_SPECIAL, Finding
 
 FORMAT = "rarefuse-diagnosis-1"
 
@@ -82,6 +83,21 @@ def place_text(place: int | None, depth: int) -> str:
     return f">{depth}" if place is None else str(place)
 
 
+def how_text(finding: Finding) -> str:
+    """How a phrase came to its term, in words."""
+    if finding.by == BY_NAME:
+        return "by name"
+    cosine = f"similarity {finding.similarity or 0.0:.2f}"
+    return f"{finding.by}, {cosine}" if finding.by == MORE_SPECIAL else cosine
+
+
+def mapping_line(finding: Finding) -> str:
+    """A phrase of a free text, its term, and what it counts as."""
+    term = f"{finding.term_id} {finding.label}" if finding.term_id else "nothing"
+    counts = finding.reason or finding.status
+    return printable(f"'{finding.text}' → {counts}: {term} ({how_text(finding)})")
+
+
 def as_table(diagnosis: Diagnosis, provenance: Provenance, width: int | None = None) -> str:
     """A diagnosis as a table for the terminal."""
     width = width or shutil.get_terminal_size((100, 24)).columns
@@ -102,6 +118,7 @@ def as_table(diagnosis: Diagnosis, provenance: Provenance, width: int | None = N
     lines += [printable(note) for note in diagnosis.notes]
     for reason, details in diagnosis.left_out.items():
         lines.append(f"{len(details)} × {reason}: {printable(', '.join(details))}")
+    lines += map(mapping_line, diagnosis.mappings)
     if diagnosis.unused:
         fields = ", ".join(f"{printable(path)} ({n})" for path, n in diagnosis.unused.items())
         lines.append(f"Fields not used: {fields}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rarefuse import artifacts
 from rarefuse.compiled import use_threads
-from rarefuse.diagnose.case import SUFFIXES, Patient, need_terms, patient_of_terms, read_patient
+from rarefuse.diagnose.case import NOTE, SUFFIXES, Patient, need_terms
 from rarefuse.diagnose.clinic import (
     HTML,
     PHEVAL,
@@ -19,10 +19,12 @@ from rarefuse.diagnose.clinic import (
     publications_of,
 )
 from rarefuse.diagnose.diagnosis import Diagnosis
+from rarefuse.diagnose.reading import PatientReader
 from rarefuse.diagnose.writing import place_of, write_diagnosis
 from rarefuse.errors import InputError
 from rarefuse.pheval.results import record_stem
 
+NO_PATIENT = "not JSON and not YAML"
 AT_ONCE = 2000
 """Patients of a folder that are ranked together."""
 
@@ -35,15 +37,12 @@ def diagnose_stage(request: Request) -> None:
     if request.batch is not None:
         _batch(request, clinic)
         return
-    ontology = clinic.library.knowledge.ontology
-    if request.case is not None:
-        patient = read_patient(request.case, ontology)
-    else:
-        patient = patient_of_terms(request.observed, request.excluded, ontology)
-    need_terms(patient)
+    patient = need_terms(PatientReader(request, clinic).of_request())
     named = answers_for(request, clinic, [patient], [request.answers])
     (diagnosis,) = diagnose(clinic, [patient], [publications_of(request, patient)], named)
-    stem = record_stem(request.case.name) if request.case is not None else "terms"
+    stem = "text" if request.text is not None else "terms"
+    if request.case is not None:
+        stem = record_stem(request.case.name)
     several = len(request.formats) > 1
     for kind in request.formats:
         path = request.output
@@ -57,6 +56,7 @@ def _check(request: Request) -> None:
         name
         for name, value in (
             ("CASE", request.case),
+            ("--text", request.text),
             ("--hpo", request.observed),
             ("--batch", request.batch),
         )
@@ -66,7 +66,7 @@ def _check(request: Request) -> None:
         raise InputError(
             "diagnose needs one source of findings",
             found=", ".join(given) or "none",
-            expected="a phenopacket, or --hpo HP:…,HP:…, or --batch FOLDER",
+            expected="a phenopacket or text file, or --text, --hpo HP:…,HP:… or --batch FOLDER",
             todo="give exactly one of them",
         )
     if request.excluded and not request.observed:
@@ -105,10 +105,11 @@ def _batch(request: Request, clinic: Clinic) -> None:
     skipped: list[tuple[str, str, str]] = []
     done: list[tuple[str, Diagnosis]] = []
     waiting: list[tuple[str, Path, Patient]] = []
-    for path in _files(request.batch, skipped):
+    reader = PatientReader(request, clinic)
+    for path in _files(request, skipped):
         record = path.relative_to(request.batch).as_posix()
         try:
-            patient = need_terms(read_patient(path, clinic.library.knowledge.ontology))
+            patient = need_terms(reader.of_file(path))
             publications_of(request, patient)
         except InputError as error:
             skipped.append((record, error.what, error.found or ""))
@@ -133,7 +134,10 @@ def _batch(request: Request, clinic: Clinic) -> None:
         )
 
 
-def _files(folder: Path, skipped: list[tuple[str, str, str]]) -> Iterator[Path]:
+def _files(request: Request, skipped: list[tuple[str, str, str]]) -> Iterator[Path]:
+    """Files of a folder that may be patients: texts only where their index was named."""
+    folder, texts = request.batch, request.index is not None
+    assert folder is not None
     if not folder.is_dir():
         raise InputError(
             "there is no such folder of patients",
@@ -143,10 +147,12 @@ def _files(folder: Path, skipped: list[tuple[str, str, str]]) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
-        if path.suffix.lower() in SUFFIXES:
+        suffix = path.suffix.lower()
+        if suffix in SUFFIXES or (texts and suffix == NOTE):
             yield path
         else:
-            skipped.append((path.relative_to(folder).as_posix(), "not JSON and not YAML", ""))
+            reason = "a text, and --index is not given" if suffix == NOTE else NO_PATIENT
+            skipped.append((path.relative_to(folder).as_posix(), reason, ""))
 
 
 def _block(

@@ -12,6 +12,7 @@ from rarefuse.manual.markdown import cell, code, table
 
 _KNOWLEDGE = "knowledge/{hpo}_{hpoa}"
 _LLM = "{corpus}/llm/{arm}"
+_SET = "retrieval/{set}"
 
 FILES = {
     **{
@@ -42,7 +43,12 @@ FILES = {
     "fused_ranks": "{corpus}/fused_ranks/{component}/{protocol}/{suite}/{arm}.parquet",
     "fused": "{corpus}/fused/{method}/{arm}.parquet",
     "reranked": "{corpus}/reranked/{target}/ranking.parquet",
-    "table": "{corpus}/tables/{table}.parquet",
+    **{
+        name: f"{_SET}/{name}.parquet" for name in ("nodes", "edges", "queries", "parsed")
+    },
+    "retrieval_skipped": f"{_SET}/skipped.parquet",
+    "lists": f"{_SET}/lists/{{system}}.seed{{seed}}.parquet",
+    "table": f"{{corpus}}/tables/{{table}}.parquet, {_SET}/tables/{{table}}.parquet",
 }  # fmt: skip
 """Schema's name → where its files lie below the results folder."""
 

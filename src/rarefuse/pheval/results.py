@@ -44,7 +44,7 @@ def result_path(folder: Path, record: str) -> Path:
 def record_stem(record: str) -> str:
     """A record's file name without folders and without its ending."""
     name = PurePosixPath(record).name
-    for ending in (".json", ".yaml", ".yml"):
+    for ending in (".json", ".yaml", ".yml", ".txt"):
         if name.lower().endswith(ending):
             return name[: -len(ending)]
     return name

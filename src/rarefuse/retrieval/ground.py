@@ -7,6 +7,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ class Hit:
     rank: int
     term_id: str
     label: str
+    similarity: float | None
+    """Cosine of the mention and the nearest of the term's texts; None where none is near."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class Grounder:
     gate: IntentGate
     encoder: Encoder
 
-    def ground(self, text: str, *, k: int = DEPTH, want: str = AUTO) -> Answer:
+    def ground(self, text: str, *, k: int = DEPTH, want: str = AUTO, whole: bool = False) -> Answer:
         """Ground one text.
 
         Parameters
@@ -101,6 +104,8 @@ class Grounder:
             Terms to return.
         want : str
             ``term``, ``parents``, ``ancestors``, ``siblings``, or ``auto``: what the text asks.
+        whole : bool
+            Whether all of the text is the mention, so that none is looked for in it.
 
         Raises
         ------
@@ -126,15 +131,15 @@ class Grounder:
             raise InputError(
                 "the query is empty", found=repr(text[:50]), todo="type what you are looking for"
             )
-        text = self.speller.correct(text)
-        parsed, mention, frame, hit = self._read(self.speller.correct(text).strip())
+        parsed, mention, frame, hit = self._read(self.speller.correct(text).strip(), whole=whole)
         if want == AUTO:
             weights = self.gate.probabilities(frame[None], [parsed.frame])[0]
         else:
             weights = np.array([float(family == WANTED[want]) for family in FAMILIES])
-        rows, _ = self.linker.entities(hit)
+        rows, cosines = self.linker.entities(hit)
         linked = int(rows[0])
         first = FAMILIES[int(np.argmax(weights))]
+        near = dict(zip(rows.tolist(), cosines.tolist(), strict=True))
         found = self.linker.search(mention, weights, k + 1, hit=hit)
         if first != ENTITY:
             found = found[found != linked]
@@ -142,21 +147,21 @@ class Grounder:
             found = self._direct(found, linked)
         return Answer(
             parsed.mention,
-            self._hit(0, linked),
+            self._hit(0, linked, near),
             dict(zip(FAMILIES, map(float, weights), strict=True)),
-            tuple(self._hit(i + 1, int(row)) for i, row in enumerate(found[:k])),
+            tuple(self._hit(i + 1, int(row), near) for i, row in enumerate(found[:k])),
         )
 
-    def _read(self, text: str) -> tuple[Parsed, Vector, Vector, TextHit]:
+    def _read(self, text: str, *, whole: bool) -> tuple[Parsed, Vector, Vector, TextHit]:
         """Mention and frame of a text, their vectors, and what the mention hits.
 
         A text that is closer to a name as a whole than its mention is, is a mention as a whole.
         """
-        parsed = self.tagger.parse(text, self.names.__contains__)
-        mention, frame, whole = self.encoder.encode([parsed.mention, parsed.frame, text])
-        own, other = self.linker.hits(np.stack([mention, whole]), thorough=True)
+        parsed = Parsed(text, STUB) if whole else self.tagger.parse(text, self.names.__contains__)
+        mention, frame, entire = self.encoder.encode([parsed.mention, parsed.frame, text])
+        own, other = self.linker.hits(np.stack([mention, entire]), thorough=True)
         if other[0][0] > own[0][0]:
-            return Parsed(text, STUB), whole, frame, other
+            return Parsed(text, STUB), entire, frame, other
         return parsed, mention, frame, own
 
     def _direct(self, found: NDArray[np.int64], linked: int) -> NDArray[np.int64]:
@@ -164,9 +169,14 @@ class Grounder:
         parent = np.isin(found, self.subset.parents[linked])
         return np.concatenate([found[parent], found[~parent]])
 
-    def _hit(self, rank: int, row: int) -> Hit:
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """Term id → row."""
+        return {term: row for row, term in enumerate(self.subset.nodes["term_id"])}
+
+    def _hit(self, rank: int, row: int, near: Mapping[int, float]) -> Hit:
         term_id, label = self.subset.nodes.select("term_id", "label").row(row)
-        return Hit(rank, term_id, label)
+        return Hit(rank, term_id, label, near.get(row))
 
 
 def read_grounder(folder: Path, encoder: str = "all-MiniLM-L6-v2") -> Grounder:
@@ -187,7 +197,8 @@ def read_grounder(folder: Path, encoder: str = "all-MiniLM-L6-v2") -> Grounder:
             where=str(index),
             found=str(error),
             expected="what the workflow's target 'retrieval' makes",
-            todo="run: snakemake retrieval --cores 2 --configfile workflow/config/hyem.yaml",
+            todo=f"run: snakemake {index}/settings.json --cores 2 "
+            "--configfile workflow/config/hyem.yaml",
         ) from error
     subset = read_subset(folder)
     row = {term: i for i, term in enumerate(subset.nodes["term_id"])}
