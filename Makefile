@@ -12,7 +12,12 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # LLM=0 leaves the embedded language model out, and vLLM with it.
 LLM ?= 1
 
-.PHONY: run llm test test-docs test-vllm test-faults test-slurm check docs format clean
+# Of make diagnose: the patient, what to do with it, and where the page goes.
+CASE ?= workflow/examples/patient.json
+OPTIONS ?= --exclude-publication own
+PAGE ?= results/$(notdir $(basename $(CASE))).html
+
+.PHONY: run llm diagnose test test-docs test-vllm test-faults test-slurm check docs format clean
 
 ifeq ($(LLM),0)
 run: $(INSTALLED)
@@ -23,6 +28,10 @@ run: $(INSTALLED_LLM)
 endif
 
 llm: $(INSTALLED_LLM)
+
+# With the knowledge that make run has made.
+diagnose: $(INSTALLED)
+	$(BIN)/rarefuse diagnose "$(CASE)" $(OPTIONS) --format html --output "$(PAGE)"
 
 test: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest -n 2 -m "not slow"

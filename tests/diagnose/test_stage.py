@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from builders import ROOT
 from rarefuse.cli import main
 from rarefuse.fusion.features import FEATURE_NAMES
 from rarefuse.fusion.gate import METHODS, Fits, save_fits
@@ -425,6 +426,33 @@ def test_a_folder_without_patients_is_an_error(run, tmp_path):
     status, _, err = run("--batch", tmp_path / "in", "--output", tmp_path / "out")
     assert status == 2
     assert "no file of the folder is a patient" in err
+
+
+EXAMPLE = ROOT / "workflow/examples/patient.json"
+
+
+def test_the_example_that_is_shown(run, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = [EXAMPLE, "--exclude-publication", "own", "--format", "html", "--output", page]
+    status, out, err = run(*arguments)
+    assert (status, out) == (0, "")
+    assert f"written: {page}" in err
+    assert "PMID:9817917" in page.read_text()
+
+
+@pytest.mark.realdata
+def test_the_example_shows_what_its_own_paper_is_worth(real, tmp_path, capsys):
+    """Wolfram syndrome 1 is the less likely by seventeen tenths of a power of ten without it."""
+    fixed = ["--config", real / "config.yaml", "--format", "json", "--cache", tmp_path / "cache"]
+    ratios = []
+    for own in ([], ["--exclude-publication", "own"]):
+        assert main([str(a) for a in ("diagnose", EXAMPLE, *fixed, *own)]) == 0
+        found = json.loads(capsys.readouterr().out)["diagnosis"]
+        assert "unknown" not in " ".join(found["left_out"])
+        (gold,) = (c for c in found["candidates"] if c["disease_id"] == "OMIM:222300")
+        ratios.append(round(gold["log10_likelihood_ratio"], 1))
+    assert ratios == [9.2, 7.5]
+    assert (found["removal"]["relations"], found["removal"]["diseases"]) == (3, 1)
 
 
 @pytest.mark.realdata

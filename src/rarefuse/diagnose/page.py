@@ -8,6 +8,7 @@ from rarefuse.diagnose.evidence import Match
 from rarefuse.diagnose.ordering import EQUAL, GATED, ONTOLOGY_ONLY, RERANKED
 from rarefuse.diagnose.render import (
     Provenance,
+    counted,
     frequency_text,
     how_text,
     p_text,
@@ -86,6 +87,7 @@ def render_case_page(diagnosis: Diagnosis, provenance: Provenance) -> str:
             p_text=p_text,
             frequency=frequency_text,
             how=how_text,
+            counted=counted,
             mapped=[finding for finding in diagnosis.mappings if finding.by],
             unmapped=[finding for finding in diagnosis.mappings if not finding.by],
             most=MOST_PUBLICATIONS,

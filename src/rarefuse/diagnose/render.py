@@ -54,6 +54,11 @@ def as_json(diagnosis: Diagnosis, provenance: Provenance) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, in the plural unless it is one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def printable(text: str) -> str:
     """A text without control characters, which a terminal would obey."""
     return "".join(letter if letter.isprintable() else "�" for letter in text)
@@ -110,7 +115,8 @@ def as_table(diagnosis: Diagnosis, provenance: Provenance, width: int | None = N
     if removal.publications:
         without = f"Without {', '.join(removal.publications)}: "
         lines.append(
-            without + f"{removal.relations} annotations of {removal.diseases} diseases removed, "
+            without + f"{counted(removal.relations, 'annotation')} of "
+            f"{counted(removal.diseases, 'disease')} removed, "
             f"{removal.emptied} left without any"
             if removal.relations
             else without + "no annotation rests on it alone, nothing removed"

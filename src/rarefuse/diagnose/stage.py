@@ -49,6 +49,8 @@ def diagnose_stage(request: Request) -> None:
         if path is not None and (several or path.is_dir()):
             path = place_of(path, stem, kind)
         write_diagnosis(kind, diagnosis, clinic, path)
+        if path is not None:
+            print(f"written: {path}", file=sys.stderr)
 
 
 def _check(request: Request) -> None:
