@@ -96,6 +96,11 @@ def test_texts_that_cannot_be_read(reader, text, what):
         reader.read(text)
 
 
+def test_an_index_of_something_else(reader):
+    with pytest.raises(InputError, match="no term that could be a finding"):
+        NoteReader(reader.grounder, lambda term: term.startswith("DOID:"))
+
+
 def test_text_ranks_as_its_terms_do(run):
     """The same candidates, scores and evidence as from the ids themselves."""
     text = "Ataxia and nystagmus. No cataract."

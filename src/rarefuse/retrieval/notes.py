@@ -104,6 +104,11 @@ class NoteReader:
         Whether a term id may be a finding.
     least : float
         See `LEAST_SIMILARITY`.
+
+    Raises
+    ------
+    InputError
+        If no term of the index is wanted.
     """
 
     def __init__(
@@ -118,6 +123,13 @@ class NoteReader:
         self.ids = nodes["term_id"].to_list()
         self.names: dict[str, list[int]] = {}
         keep = [wanted(term) for term in self.ids]
+        if not any(keep):
+            raise InputError(
+                "the index has no term that could be a finding",
+                found=", ".join(self.ids[:3]) or "no term",
+                expected="terms at or below Phenotypic abnormality (HP:0000118)",
+                todo="name an index of HPO with --index",
+            )
         # Labels before synonyms: a name of two terms means the one that bears it as its label.
         for names in ((label,) for label in self.labels), nodes["synonyms"]:
             for row, own in enumerate(names):
