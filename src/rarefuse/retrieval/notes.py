@@ -32,6 +32,7 @@ SURE = 0.9
 MOST_CHARACTERS = 100_000
 BY_NAME, MORE_SPECIAL, BY_SIMILARITY = "name", "more special than a name", "similarity"
 TOO_FAR = "no term is near enough"
+SINGLE = "a single word that is no name"
 OUTSIDE = "nearest term lies outside Phenotypic abnormality"
 BESIDE = "words beside a name"
 
@@ -229,7 +230,7 @@ class NoteReader:
         if near and self.wanted(best.term_id):
             covered = inside | set(range(span[0], span[1] + 1))
             return self._finding(sentence, span, covered, hits, BY_SIMILARITY, named=False)
-        reason = OUTSIDE if near else BESIDE if beside else TOO_FAR
+        reason = OUTSIDE if near else BESIDE if beside else SINGLE if single else TOO_FAR
         text, start = _written(sentence, span)
         return Finding(
             text, start, LEFT_OUT, reason, best.term_id, best.label, None, best.similarity, []
