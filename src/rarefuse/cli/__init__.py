@@ -4,11 +4,9 @@ Stages are imported when they run, so help is quick.
 """
 
 import argparse
-import fcntl
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from rarefuse import __version__
@@ -32,6 +30,7 @@ from rarefuse.cli import (
 )
 from rarefuse.cli.arguments import Commands
 from rarefuse.errors import InputError
+from rarefuse.locks import running
 
 _COMMANDS: Commands = {
     **sources.COMMANDS,
@@ -69,17 +68,6 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-@contextmanager
-def _running(lock: str | None) -> Iterator[None]:
-    """Hold a shared lock while a job of a workflow runs, so that its orphans can be noticed."""
-    if not lock:
-        yield
-        return
-    with open(lock, "a", encoding="utf-8") as handle:
-        fcntl.flock(handle, fcntl.LOCK_SH)
-        yield
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand.
 
@@ -91,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parsed = parser().parse_args(arguments)
     try:
-        with _running(os.environ.get("RAREFUSE_JOBS_LOCK")):
+        with running(os.environ.get("RAREFUSE_JOBS_LOCK")):
             return parsed.function(parsed) or 0
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
