@@ -29,7 +29,7 @@ rule all:
         f"{RESULTS}/{CORPUS}/report.html",
         f"{RESULTS}/{CORPUS}/config.yaml",
         # Also what the report is made of, so that a deleted artifact is made again.
-        RUN.kept(CORPUS),
+        RUN.evaluation.kept(CORPUS),
     localrule: True
 
 

@@ -12,12 +12,15 @@ from snakemake.logging import logger
 
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
+from rarefuse.clock import redate
 from rarefuse.codedigest import code_digest
 from rarefuse.errors import InputError
 from rarefuse.evaluation.catalogue import TABLES
+from rarefuse.evaluation.configured import DELETION_CONDITIONS, PROTOCOLS
 from rarefuse.fusion.catalogue import SCORED, component_of
+from rarefuse.locks import hold_lock
 from rarefuse.slices import as_json
-from rarefuse.workflow import DELETION_CONDITIONS, PROTOCOLS, configured_run
+from rarefuse.workflow import configured_run
 
 try:
     RUN = configured_run(config, Path(workflow.basedir) / "workflow/schemas/config.schema.yaml")
@@ -65,10 +68,10 @@ HELD = []
 
 onstart:
     try:
-        HELD.append(RUN.hold_lock())
+        HELD.append(hold_lock(RESULTS))
     except InputError as error:
         raise WorkflowError(str(error)) from None
-    if ahead := RUN.redate(time.time()):
+    if ahead := redate([RESULTS, CONFIG["sources"]["folder"]], time.time()):
         logger.warning(
             f"The clock was moved back: {ahead} files had dates to come and got today's."
         )

@@ -5,7 +5,7 @@
 
 rule cases:
     input:
-        source=lambda wc: RUN.corpus_path(wc.corpus),
+        source=lambda wc: RUN.corpora.path(wc.corpus),
         terms=rules.ontology.output.terms,
         aliases=rules.ontology.output.aliases,
     output:
@@ -24,8 +24,8 @@ rule cases:
     params:
         registry=RUN.registry_path,
         reader=lambda wc: CONFIG["corpora"][wc.corpus]["reader"],
-        options=lambda wc: RUN.corpus_options(wc.corpus),
-        content=lambda wc: RUN.corpus_fingerprint(wc.corpus),
+        options=lambda wc: RUN.corpora.options(wc.corpus),
+        content=lambda wc: RUN.corpora.fingerprint(wc.corpus),
         verify=lambda wc: (
             f"--source-id {CONFIG['corpora'][wc.corpus]['source']}"
             if "source" in CONFIG["corpora"][wc.corpus]
@@ -75,7 +75,7 @@ rule splits:
         mem_mb=grows(2000),
         runtime=grows(60),
     params:
-        options=as_json(RUN.split_options()),
+        options=as_json(RUN.corpora.split_options()),
         code=code_digest("rarefuse.corpus.splits"),
     shell:
         "python -m rarefuse splits --cases {input.cases:q} --options {params.options:q}"

@@ -52,7 +52,7 @@ rule full_places:
         view=rules.view.output,
         cases=rules.cases.output.cases,
         lopo=rules.lopo.output,
-        listed=lambda wc: RUN.arm_artifacts(wc.corpus, ("ranking",)),
+        listed=lambda wc: RUN.llms.artifacts(wc.corpus, ("ranking",)),
     output:
         places=expand(
             f"{RESULTS}/{{{{corpus}}}}/full_places/{{{{ranker}}}}/{{protocol}}.parquet",
@@ -70,9 +70,9 @@ rule full_places:
         runtime=grows(240),
     params:
         arms=" ".join(f"--arm {arm}" for arm in RUN.fusion.arms),
-        method=lambda wc: RUN.ranker_method(wc.ranker),
-        options=lambda wc: RUN.ranker_options(wc.ranker),
-        code=lambda wc: RUN.ranker_code(wc.ranker, "rarefuse.fusion.full"),
+        method=lambda wc: RUN.rankers.method(wc.ranker),
+        options=lambda wc: RUN.rankers.options(wc.ranker),
+        code=lambda wc: RUN.rankers.code(wc.ranker, "rarefuse.fusion.full"),
     shell:
         "NUMBA_NUM_THREADS={threads} POLARS_MAX_THREADS={threads}"
         " python -m rarefuse full-places {params.arms} --method {params.method}"

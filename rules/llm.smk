@@ -33,7 +33,7 @@ rule ask:
         diseases=rules.annotations.output.diseases,
         terms=rules.ontology.output.terms,
         aliases=rules.ontology.output.aliases,
-        model=lambda wc: RUN.arm_model(wc.arm),
+        model=lambda wc: RUN.llms.model(wc.arm),
     output:
         f"{RESULTS}/{{corpus}}/llm/{{arm}}/completions.parquet",
     log:
@@ -41,20 +41,20 @@ rule ask:
     benchmark:
         "logs/benchmarks/{corpus}/ask/{arm}.tsv"
     wildcard_constraints:
-        arm="|".join(map(re.escape, RUN.asked_arms)) or "(?!)",
+        arm="|".join(map(re.escape, RUN.llms.asked)) or "(?!)",
     conda:
         "../envs/vllm.yaml"
-    threads: lambda wc: RUN.arm_threads(wc.arm)
+    threads: lambda wc: RUN.llms.threads(wc.arm)
     resources:
-        mem_mb=grows(lambda wc: RUN.arm_memory(wc.arm)),
+        mem_mb=grows(lambda wc: RUN.llms.memory(wc.arm)),
         runtime=grows(1440),
-        gpu=lambda wc: RUN.arm_gpus(wc.arm),
+        gpu=lambda wc: RUN.llms.gpus(wc.arm),
     params:
-        options=lambda wc: RUN.arm_options(wc.arm),
+        options=lambda wc: RUN.llms.options(wc.arm),
         # Goes up when a run leaves cases without an answer, so that the next one asks again.
-        attempts=lambda wc: RUN.arm_attempts(wc.corpus, wc.arm),
+        attempts=lambda wc: RUN.llms.attempts(wc.corpus, wc.arm),
         model=lambda wc, input: f"--model {quote(str(input.model))}" if input.model else "",
-        code=lambda wc: RUN.arm_code(wc.arm),
+        code=lambda wc: RUN.llms.code(wc.arm),
     shell:
         # Threads that wait let others run: spinning ones halt each other on a busy machine.
         "OMP_NUM_THREADS={threads} OMP_WAIT_POLICY=PASSIVE POLARS_MAX_THREADS={threads}"
@@ -73,7 +73,7 @@ rule parse_answers:
     log:
         "logs/{corpus}/parse_answers/{arm}.log",
     wildcard_constraints:
-        arm="|".join(map(re.escape, RUN.asked_arms)) or "(?!)",
+        arm="|".join(map(re.escape, RUN.llms.asked)) or "(?!)",
     conda:
         "../envs/base.yaml"
     resources:

@@ -34,8 +34,8 @@ rule lexicon:
 
 rule recorded:
     input:
-        answers=lambda wc: RUN.recorded_path(wc.arm),
-        records=lambda wc: RUN.recorded_keys(wc.arm),
+        answers=lambda wc: RUN.llms.recorded_path(wc.arm),
+        records=lambda wc: RUN.llms.recorded_keys(wc.arm),
         cases=rules.cases.output.cases,
     output:
         completions=f"{RESULTS}/{{corpus}}/llm/{{arm}}/completions.parquet",
@@ -44,7 +44,7 @@ rule recorded:
     log:
         "logs/{corpus}/recorded/{arm}.log",
     wildcard_constraints:
-        arm="|".join(map(re.escape, RUN.recorded_arms)) or "(?!)",
+        arm="|".join(map(re.escape, RUN.llms.recorded)) or "(?!)",
     conda:
         "../envs/base.yaml"
     resources:
@@ -52,7 +52,7 @@ rule recorded:
         runtime=grows(30),
     params:
         registry=RUN.registry_path,
-        options=lambda wc: RUN.recorded_options(wc.arm),
+        options=lambda wc: RUN.llms.recorded_options(wc.arm),
         key_table=lambda wc, input: f"--keys {quote(str(input.records))}" if input.records else "",
         verify=lambda wc: (
             f"--source-id {CONFIG['llms'][wc.arm]['source']}"
@@ -99,7 +99,7 @@ rule map_names:
 
 rule audit_sample:
     input:
-        lambda wc: RUN.arm_artifacts(wc.corpus, ("completions", "mapping")),
+        lambda wc: RUN.llms.artifacts(wc.corpus, ("completions", "mapping")),
     output:
         blinded=f"{RESULTS}/{{corpus}}/mapping_audit/items.tsv",
         key=f"{RESULTS}/{{corpus}}/mapping_audit/key/key.tsv",
@@ -111,7 +111,7 @@ rule audit_sample:
         mem_mb=grows(2000),
         runtime=grows(30),
     params:
-        arms=" ".join(f"--arm {arm}" for arm in RUN.arms),
+        arms=" ".join(f"--arm {arm}" for arm in RUN.llms.arms),
         corpus=f"{RESULTS}/{{corpus}}",
         options=as_json({k: v for k, v in CONFIG["mapping_audit"].items() if k != "reviews"}),
         code=code_digest("rarefuse.naming.audit"),

@@ -52,7 +52,7 @@ rule rank_deletions:
     benchmark:
         "logs/benchmarks/{corpus}/rank_deletions/{ranker}.tsv"
     wildcard_constraints:
-        ranker=RUN.native_pattern,
+        ranker=RUN.rankers.native_pattern,
     conda:
         "../envs/base.yaml"
     threads: 8
@@ -60,9 +60,9 @@ rule rank_deletions:
         mem_mb=grows(6000),
         runtime=grows(240),
     params:
-        method=lambda wc: RUN.ranker_method(wc.ranker),
-        options=lambda wc: RUN.ranker_options(wc.ranker),
-        code=lambda wc: RUN.ranker_code(wc.ranker, "rarefuse.provenance.deletion_ranks"),
+        method=lambda wc: RUN.rankers.method(wc.ranker),
+        options=lambda wc: RUN.rankers.options(wc.ranker),
+        code=lambda wc: RUN.rankers.code(wc.ranker, "rarefuse.provenance.deletion_ranks"),
     shell:
         "NUMBA_NUM_THREADS={threads} POLARS_MAX_THREADS={threads}"
         " python -m rarefuse rank-deletions --method {params.method}"
@@ -74,7 +74,7 @@ rule rank_deletions:
 
 rule table:
     input:
-        lambda wc: RUN.table_inputs(wc.corpus, wc.table),
+        lambda wc: RUN.evaluation.table_inputs(wc.corpus, wc.table),
         cases=rules.cases.output.cases,
         splits=rules.splits.output,
         diseases=rules.annotations.output.diseases,
@@ -91,8 +91,8 @@ rule table:
         mem_mb=grows(4000),
         runtime=grows(240),
     params:
-        options=lambda wc: RUN.table_options(wc.table),
-        code=lambda wc: RUN.table_code(wc.table),
+        options=lambda wc: RUN.evaluation.table_options(wc.table),
+        code=lambda wc: RUN.evaluation.table_code(wc.table),
     shell:
         "python -m rarefuse table {wildcards.table}"
         ' --corpus "$(dirname {input.cases:q})" --knowledge "$(dirname {input.diseases:q})"'

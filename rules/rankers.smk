@@ -28,7 +28,7 @@ rule rank:
     benchmark:
         "logs/benchmarks/{corpus}/rank/{ranker}.tsv"
     wildcard_constraints:
-        ranker=RUN.native_pattern,
+        ranker=RUN.rankers.native_pattern,
     conda:
         "../envs/base.yaml"
     threads: 8
@@ -36,10 +36,10 @@ rule rank:
         mem_mb=grows(6000),
         runtime=grows(240),
     params:
-        method=lambda wc: RUN.ranker_method(wc.ranker),
-        options=lambda wc: RUN.ranker_options(wc.ranker),
+        method=lambda wc: RUN.rankers.method(wc.ranker),
+        options=lambda wc: RUN.rankers.options(wc.ranker),
         depth=CONFIG["evaluation"]["depth"],
-        code=lambda wc: RUN.ranker_code(wc.ranker),
+        code=lambda wc: RUN.rankers.code(wc.ranker),
     shell:
         "NUMBA_NUM_THREADS={threads} POLARS_MAX_THREADS={threads}"
         " python -m rarefuse rank --method {params.method} --options {params.options:q}"

@@ -5,7 +5,7 @@ rule report:
     input:
         tables=expand(
             f"{RESULTS}/{{{{corpus}}}}/tables/{{table}}.parquet",
-            table=RUN.tables,
+            table=RUN.evaluation.tables,
         ),
         skipped=rules.cases.output.skipped,
         problems=rules.annotations.output.problems,
@@ -37,7 +37,7 @@ rule report:
 
 rule case_explorer:
     input:
-        lambda wc: RUN.explorer_inputs(wc.corpus),
+        lambda wc: RUN.explorer.inputs(wc.corpus),
         view=rules.view.output,
         cases=rules.cases.output.cases,
         lopo=rules.lopo.output,
@@ -65,7 +65,7 @@ rule case_explorer:
         mem_mb=grows(6000),
         runtime=grows(60),
     params:
-        options=RUN.explorer_options(),
+        options=RUN.explorer.options(),
         code=code_digest("rarefuse.explorer.stage"),
     shell:
         "POLARS_MAX_THREADS={threads} NUMBA_NUM_THREADS={threads}"

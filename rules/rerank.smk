@@ -13,7 +13,7 @@ rule train_reranker:
         view=rules.view.output,
         cases=rules.cases.output.cases,
         lopo=rules.lopo.output,
-        lists=lambda wc: RUN.reranker_inputs(wc.corpus, RUN.reranker_trains_on(wc.reranker)),
+        lists=lambda wc: RUN.reranker.inputs(wc.corpus, RUN.reranker.trains_on(wc.reranker)),
     output:
         weights=f"{RESULTS}/{{corpus}}/reranker/{{reranker}}/reranker.safetensors",
         description=f"{RESULTS}/{{corpus}}/reranker/{{reranker}}/reranker.json",
@@ -28,8 +28,8 @@ rule train_reranker:
         mem_mb=grows(8000),
         runtime=grows(480),
     params:
-        arms=lambda wc: " ".join(f"--arm {arm}" for arm in RUN.reranker_trains_on(wc.reranker)),
-        options=RUN.reranker_options(),
+        arms=lambda wc: " ".join(f"--arm {arm}" for arm in RUN.reranker.trains_on(wc.reranker)),
+        options=RUN.reranker.options(),
         code=code_digest("rarefuse.rerank.stage"),
     shell:
         "NUMBA_NUM_THREADS={threads} POLARS_MAX_THREADS={threads} OMP_NUM_THREADS={threads}"
@@ -48,9 +48,9 @@ rule rerank:
         view=rules.view.output,
         cases=rules.cases.output.cases,
         lopo=rules.lopo.output,
-        lists=lambda wc: RUN.reranker_inputs(wc.corpus, [wc.target]),
-        weights=lambda wc: f"{RESULTS}/{wc.corpus}/reranker/{RUN.reranker_of(wc.target)}/reranker.safetensors",
-        description=lambda wc: f"{RESULTS}/{wc.corpus}/reranker/{RUN.reranker_of(wc.target)}/reranker.json",
+        lists=lambda wc: RUN.reranker.inputs(wc.corpus, [wc.target]),
+        weights=lambda wc: f"{RESULTS}/{wc.corpus}/reranker/{RUN.reranker.name_of(wc.target)}/reranker.safetensors",
+        description=lambda wc: f"{RESULTS}/{wc.corpus}/reranker/{RUN.reranker.name_of(wc.target)}/reranker.json",
     output:
         ranking=f"{RESULTS}/{{corpus}}/reranked/{{target}}/ranking.parquet",
         gold_ranks=f"{RESULTS}/{{corpus}}/reranked/{{target}}/gold_ranks.parquet",

@@ -15,7 +15,7 @@ rule stock_rank:
         cases=rules.cases.output.cases,
         lopo=rules.lopo.output,
         audit=rules.audit.output,
-        crosswalk=lambda wc: RUN.stock_crosswalk(wc.ranker),
+        crosswalk=lambda wc: RUN.rankers.stock_crosswalk(wc.ranker, KNOWLEDGE),
     output:
         rankings=expand(
             f"{RESULTS}/{{{{corpus}}}}/rankings/{{{{ranker}}}}/{{protocol}}.parquet",
@@ -31,7 +31,7 @@ rule stock_rank:
     benchmark:
         "logs/benchmarks/{corpus}/stock_rank/{ranker}.tsv"
     wildcard_constraints:
-        ranker=RUN.stock_pattern,
+        ranker=RUN.rankers.stock_pattern,
     conda:
         "../envs/java.yaml"
     threads: 8
@@ -41,14 +41,14 @@ rule stock_rank:
     params:
         registry=RUN.registry_path,
         source=RUN.hpoa.id,
-        method=lambda wc: RUN.ranker_method(wc.ranker),
-        options=lambda wc: RUN.ranker_options(wc.ranker),
-        program=lambda wc: RUN.stock_fingerprint(wc.ranker),
+        method=lambda wc: RUN.rankers.method(wc.ranker),
+        options=lambda wc: RUN.rankers.options(wc.ranker),
+        program=lambda wc: RUN.rankers.stock_fingerprint(wc.ranker),
         depth=CONFIG["evaluation"]["depth"],
         crosswalk=lambda wc, input: (
             f"--crosswalk {quote(str(input.crosswalk))}" if input.crosswalk else ""
         ),
-        code=lambda wc: RUN.ranker_code(wc.ranker, "rarefuse.rankers.stock.run"),
+        code=lambda wc: RUN.rankers.code(wc.ranker, "rarefuse.rankers.stock.run"),
         # No output: what is finished must outlive a killed job.
         state=lambda wc: f"{RESULTS}/{wc.corpus}/stock/{wc.ranker}",
     shell:

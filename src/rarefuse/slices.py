@@ -1,8 +1,10 @@
 """Pieces of the configuration as rules take them. Light: no numpy, no polars, no torch."""
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from rarefuse.errors import InputError
@@ -53,3 +55,14 @@ def entry_path(
             todo="correct the path",
         )
     return str(entry["path"])
+
+
+def folder_fingerprint(folder: Path) -> str:
+    """Digest of names, sizes and times of the files below a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            status = path.stat()
+            name = path.relative_to(folder).as_posix()
+            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:16]

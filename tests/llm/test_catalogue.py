@@ -70,18 +70,18 @@ def test_one_review_is_none(config, reviews):
 
 def test_the_embedded_arm(config):
     run = configured_run(config, SCHEMA)
-    assert run.arms == run.asked_arms == ["smollm2-135m"]
-    assert run.arm_model("smollm2-135m") == ["results/models/smollm2-135m-instruct"]
-    assert run.arm_gpus("smollm2-135m") == 0
-    assert '"sha256"' in run.arm_options("smollm2-135m")
-    assert "path check" not in run.arm_options("smollm2-135m")
-    assert "llm" in run.tables
-    assert run.table_inputs("x", "llm") == [
+    assert run.llms.arms == run.llms.asked == ["smollm2-135m"]
+    assert run.llms.model("smollm2-135m") == ["results/models/smollm2-135m-instruct"]
+    assert run.llms.gpus("smollm2-135m") == 0
+    assert '"sha256"' in run.llms.options("smollm2-135m")
+    assert "path check" not in run.llms.options("smollm2-135m")
+    assert "llm" in run.evaluation.tables
+    assert run.evaluation.table_inputs("x", "llm") == [
         "results/x/llm/smollm2-135m/completions.parquet",
         "results/x/llm/smollm2-135m/names.parquet",
     ]
     config["evaluation"]["llms"] = []
-    assert "llm" not in configured_run(config, SCHEMA).tables
+    assert "llm" not in configured_run(config, SCHEMA).evaluation.tables
 
 
 def test_the_papers_models(config):
@@ -89,8 +89,8 @@ def test_the_papers_models(config):
     config["llms"] |= overlay["llms"]
     config["evaluation"]["llms"] = overlay["evaluation"]["llms"]
     run = configured_run(config, SCHEMA)
-    assert len(run.arms) == 9
-    families = {arm: config["llms"][arm]["family"] for arm in run.arms}
+    assert len(run.llms.arms) == 9
+    families = {arm: config["llms"][arm]["family"] for arm in run.llms.arms}
     # Section 5 of the paper: backbone families.
     assert {arm for arm, f in families.items() if f == "Llama-3"} == {
         "openbiollm-8b", "openbiollm-70b", "med42-8b",
@@ -98,8 +98,8 @@ def test_the_papers_models(config):
     assert {arm for arm, f in families.items() if f == "Gemma-3"} == {"medgemma-4b", "medgemma-27b"}
     assert {arm for arm, f in families.items() if f == "Qwen"} == {"qwen2.5-7b", "huatuogpt-3-8b"}
     assert families["baichuan-m2-32b"] == "Baichuan"
-    assert run.arm_gpus("openbiollm-70b") == 4
-    assert run.arm_gpus("deepseek-v4-flash") == 0
+    assert run.llms.gpus("openbiollm-70b") == 4
+    assert run.llms.gpus("deepseek-v4-flash") == 0
 
 
 @pytest.mark.parametrize(

@@ -307,6 +307,6 @@ def test_the_workflow_knows_the_method():
     }  # fmt: skip
     schema = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
     run = Run(check_config(config, schema), {})
-    assert run.stock_rankers == ["exomiser"]
-    assert json.loads(run.ranker_options("exomiser")) == {"results": "a", "lopo_results": "b"}
-    assert run.ranker_method("exomiser") == "pheval"
+    assert run.rankers.stock == ["exomiser"]
+    assert json.loads(run.rankers.options("exomiser")) == {"results": "a", "lopo_results": "b"}
+    assert run.rankers.method("exomiser") == "pheval"

@@ -257,7 +257,7 @@ def answers_for(
             expected=f"one of {', '.join(sorted(arms))}",
             todo="correct the name, or add an entry under 'llms:'",
         )
-    model = next(iter(clinic.run.arm_model(request.llm)), None)
+    model = next(iter(clinic.run.llms.model(request.llm)), None)
     return ask_model(
         request.llm,
         arms[request.llm],
