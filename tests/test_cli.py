@@ -6,7 +6,7 @@ import sys
 import polars as pl
 import pytest
 
-from rarefuse import __version__
+from rarefuse import __version__, cli
 from rarefuse.cli import main
 
 
@@ -15,6 +15,11 @@ def test_version(capsys):
         main(["--version"])
     assert stopped.value.code == 0
     assert __version__ in capsys.readouterr().out
+
+
+def test_no_two_commands_have_one_name():
+    """A later one would hide the other."""
+    assert sum(map(len, cli._GROUPS)) == len(cli._COMMANDS) > 40
 
 
 def test_stages_by_hand(tmp_path, tiny):

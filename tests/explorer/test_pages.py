@@ -141,6 +141,10 @@ def test_nothing_runs_out_of_the_page(browser, pages, width):
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto((pages / "index.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#rows tr").first.wait_for()
+    # Nor out of its box: nobody has to scroll the list sideways to see an outcome.
+    right = "document.querySelector('#list table').getBoundingClientRect().right"
+    assert page.evaluate(right) <= width
     page.goto((pages / "index.html").as_uri() + "#case=0")
     page.locator("#case h2").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -32,26 +32,27 @@ from rarefuse.cli.arguments import Commands
 from rarefuse.errors import InputError
 from rarefuse.locks import running
 
-_COMMANDS: Commands = {
-    **sources.COMMANDS,
-    **annotations.RELEASES,
-    **corpus.COMMANDS,
-    **annotations.LOPO,
-    **llm.RECORDED,
-    **naming.COMMANDS,
-    **rankers.COMMANDS,
-    **rerank.COMMANDS,
-    **provenance.COMMANDS,
-    **llm.ASKED,
-    **fusion.COMMANDS,
-    **evaluation.COMMANDS,
-    **report.COMMANDS,
-    **explorer.COMMANDS,
-    **retrieval.COMMANDS,
-    **diagnose.COMMANDS,
-    **pheval.COMMANDS,
-    **config.COMMANDS,
-}
+_GROUPS: tuple[Commands, ...] = (
+    sources.COMMANDS,
+    annotations.RELEASES,
+    corpus.COMMANDS,
+    annotations.LOPO,
+    llm.RECORDED,
+    naming.COMMANDS,
+    rankers.COMMANDS,
+    rerank.COMMANDS,
+    provenance.COMMANDS,
+    llm.ASKED,
+    fusion.COMMANDS,
+    evaluation.COMMANDS,
+    report.COMMANDS,
+    explorer.COMMANDS,
+    retrieval.COMMANDS,
+    diagnose.COMMANDS,
+    pheval.COMMANDS,
+    config.COMMANDS,
+)
+_COMMANDS: Commands = {name: command for group in _GROUPS for name, command in group.items()}
 
 
 def parser() -> argparse.ArgumentParser:

@@ -99,11 +99,11 @@ def read_lists(corpus: Path, system: System, places: int) -> tuple[pl.DataFrame,
     frame = artifacts.read(path, schema)
     value, meaning = {
         ARM: (pl.lit(None, pl.Float64), ""),
-        FUSED_KIND: (pl.col("weight_ontology"), "ontology weight"),
-        RERANKED_KIND: (pl.col("score"), "log odds"),
-    }.get(system.kind, (pl.col("score"), "score"))
+        FUSED_KIND: (pl.col("weight_ontology"), "Ontology weight"),
+        RERANKED_KIND: (pl.col("score"), "Log odds"),
+    }.get(system.kind, (pl.col("score"), "Score"))
     if system.kind == RANKER and frame["p_value"].is_not_null().any():
-        value, meaning = pl.col("p_value"), "p"
+        value, meaning = pl.col("p_value"), "p-value"
     name, parts = pl.lit(None, pl.String), pl.lit(None, pl.List(pl.Float64))
     if system.kind == ARM:
         name = pl.col("name")
