@@ -290,3 +290,17 @@ def server():
         yield server
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real headless Chromium."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium on this machine; install Debian's package `chromium`")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -440,6 +440,20 @@ def test_the_example_that_is_shown(run, tmp_path):
     assert "PMID:9817917" in page.read_text()
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_on_a_screen_and_on_a_phone(run, gate, answers, browser, tmp_path, width):
+    """Nothing runs out of the page, and every list has a name that a reader knows."""
+    path = tmp_path / "page.html"
+    fixed = ["--answers", answers, "--model", gate, "--format", "html", "--output", path]
+    assert run(EXAMPLE, *fixed)[0] == 0
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    heads = page.locator("thead tr:nth-child(2) th").all_inner_texts()
+    assert [" ".join(head.split()) for head in heads[:2]] == ["Resnik similarity", "Language model"]
+    page.close()
+
+
 @pytest.mark.realdata
 def test_the_example_shows_what_its_own_paper_is_worth(real, tmp_path, capsys):
     """Wolfram syndrome 1 is the less likely by seventeen tenths of a power of ten without it."""

@@ -16,6 +16,7 @@ from rarefuse.diagnose.render import (
 )
 from rarefuse.pheval.results import USE
 from rarefuse.report.environment import environment
+from rarefuse.report.labels import system_label
 
 ORDERS = {
     ONTOLOGY_ONLY: "the ontology ranker alone",
@@ -79,6 +80,7 @@ def render_case_page(diagnosis: Diagnosis, provenance: Provenance) -> str:
             order=ORDERS[diagnosis.order],
             lists=_lists(diagnosis),
             language_model=LANGUAGE_MODEL,
+            label=_label,
             age=_age(diagnosis.age_days),
             bars={c.rank: bars(c, largest or 1.0) for c in diagnosis.candidates},
             explained={c.rank: _explained(c.matches) for c in diagnosis.candidates},
@@ -97,6 +99,11 @@ def render_case_page(diagnosis: Diagnosis, provenance: Provenance) -> str:
 
 def _lists(diagnosis: Diagnosis) -> list[str]:
     return list(diagnosis.candidates[0].lists) if diagnosis.candidates else []
+
+
+def _label(name: str) -> str:
+    """A list's name as a reader knows it."""
+    return name.capitalize() if name == LANGUAGE_MODEL else system_label(name)
 
 
 def _explained(matches: list[Match]) -> int:
