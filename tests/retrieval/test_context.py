@@ -16,6 +16,7 @@ from rarefuse.retrieval.context import (
     STATUSES,
     UNCERTAIN,
     is_cue,
+    is_measured,
     status_of,
 )
 
@@ -81,6 +82,7 @@ def test_denied_findings(sentence, expected):
         ("Her mother has [migraine]", RELATIVE),
         ("Family history was positive for [seizures]", RELATIVE),
         ("Possible [seizures]", UNCERTAIN),
+        ("[Optic atrophy] was suspected but not confirmed", UNCERTAIN),
         ("treated for suspected [seizures]", UNCERTAIN),
     ],
 )
@@ -106,6 +108,15 @@ def test_an_absence_belongs_to_words_that_are_no_name():
     words, spans = read("[absence of a kidney]")
     assert status_of(words, *spans[0], set(range(4)), named=False) == (OBSERVED, None)
     assert statuses("absence of [seizures]", named=True) == [(EXCLUDED, None)]
+
+
+@pytest.mark.parametrize(
+    "sentence, expected",
+    [("[birth weight] was 2100 g", True), ("[height] 98 cm", True), ("[ataxia] at 9", False)],
+)
+def test_a_value(sentence, expected):
+    words, ((_, last),) = read(sentence)
+    assert is_measured(words, last) is expected
 
 
 def test_words_that_only_say_something():

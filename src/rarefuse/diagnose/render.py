@@ -11,7 +11,7 @@ from rarefuse import __version__
 from rarefuse.diagnose.diagnosis import LANGUAGE_MODEL, Candidate, Diagnosis
 from rarefuse.diagnose.evidence import Match
 from rarefuse.pheval.results import USE
-from rarefuse.retrieval.notes import BY_NAME, MORE_SPECIAL, Finding
+from rarefuse.retrieval.notes import BY_NAME, WIDER, Finding
 
 FORMAT = "rarefuse-diagnosis-1"
 
@@ -93,7 +93,7 @@ def how_text(finding: Finding) -> str:
     if finding.by == BY_NAME:
         return "by name"
     cosine = f"similarity {finding.similarity or 0.0:.2f}"
-    return f"{finding.by}, {cosine}" if finding.by == MORE_SPECIAL else cosine
+    return f"by {finding.by}, {cosine}" if finding.by == WIDER else cosine
 
 
 def mapping_line(finding: Finding) -> str:

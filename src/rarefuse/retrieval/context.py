@@ -83,12 +83,22 @@ def status_of(
     if _doubted(words, first, inside):
         return LEFT_OUT, UNCERTAIN
     after = _predicate(words, last, inside)
+    if set(after) & DOUBTS:
+        return LEFT_OUT, UNCERTAIN
     own = {*words[first : last + 1]} if not named else set()
     if own & WELL or (first and words[first - 1] in WELL) or set(after) & WELL:
         return LEFT_OUT, NORMAL
     denied = _denied_before(words, first, inside, named=named)
     denied |= bool(set(after) & ABSENT) or _denied_after(after)
     return (EXCLUDED if denied else OBSERVED), None
+
+
+def is_measured(words: Sequence[str], last: int) -> bool:
+    """Whether a value follows what ends at `last`: "birth weight was 2100 g"."""
+    place = last + 1
+    while place < len(words) and words[place] in AUXILIARIES:
+        place += 1
+    return place < len(words) and words[place][0].isdigit()
 
 
 def is_cue(words: Sequence[str], place: int) -> bool:

@@ -3,9 +3,11 @@
 1. Names. Runs of words that are a label or a synonym, the longest first; plurals and one edit in a
    word do not matter, abbreviations only count in capitals.
 2. More than a name. Where there are words around a name ("weakness of the legs"), the whole phrase
-   is grounded, and the answer taken if it lies below the name's term or is surely near.
+   is grounded, and another term taken if it is surely near.
 3. Other phrases, between commas, verbs and joining words, are grounded, and taken where the cosine
    reaches a threshold, that for single words being higher: a bare "feet" is near to "Short foot".
+   Values are not read, and a denial of words that are no name may mean the opposite of their term
+   ("reflexes were absent"): such phrases have no term.
 4. Context (`rarefuse.retrieval.context`): denied findings are excluded ones; normal, uncertain and
    relatives' ones are left out.
 
@@ -19,7 +21,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rarefuse.errors import InputError
-from rarefuse.retrieval.context import ABSENT, LEFT_OUT, SEEN, WELL, is_cue, status_of, words_in
+from rarefuse.retrieval.context import (
+    ABSENT,
+    EXCLUDED,
+    LEFT_OUT,
+    SEEN,
+    WELL,
+    is_cue,
+    is_measured,
+    status_of,
+    words_in,
+)
 
 if TYPE_CHECKING:
     from rarefuse.retrieval.ground import Grounder, Hit
@@ -30,9 +42,11 @@ LEAST_SIMILARITY = 0.8
 SURE = 0.9
 """The same of a single word, and of a phrase that has a name in it but means something else."""
 MOST_CHARACTERS = 100_000
-BY_NAME, MORE_SPECIAL, BY_SIMILARITY = "name", "more special than a name", "similarity"
+BY_NAME, WIDER, BY_SIMILARITY = "name", "name and the words around it", "similarity"
 TOO_FAR = "no term is near enough"
 SINGLE = "a single word that is no name"
+VALUE = "a value, which is not read"
+DENIED = "denied words that are no name"
 OUTSIDE = "nearest term lies outside Phenotypic abnormality"
 BESIDE = "words beside a name"
 
@@ -40,11 +54,12 @@ _ALTERNATIVES = 2
 _MOST_WORDS = 14
 _ABBREVIATION = 4
 _JOINING = words_in(
-    "and or with who which that because since after before until due as from by including"
+    "and or with who which that because since after before until due as from by including at"
 )
 _SMALL = words_in(
-    "a an the of in on at to for his her their its this these those there it they we i very "
-    "some any also other both all more most such"
+    "a an the of in on to for his her their its this these those there it they we i very "
+    "some any also other both all more most such history evidence sign signs symptom symptoms "
+    "feature features"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|[^\w\s]")
 _END = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|;|\n\s*\n|\n(?=\s*[^a-z\s])")
@@ -68,7 +83,7 @@ class Finding:
     term_id, label : str or None
         Term it was mapped to; of a phrase without one the nearest term.
     by : str or None
-        How: by name, as more special than a name, or by similarity.
+        How: by name, by a name and the words around it, or by similarity.
     similarity : float or None
         Cosine of phrase and term; None of a name.
     others : list of str
@@ -166,18 +181,16 @@ class NoteReader:
         for first, last in _phrases(sentence.words, inside):
             own = [span for span in names if first <= span[0] and span[1] <= last]
             rest = [p for p in range(first, last + 1) if p not in inside]
-            if len(own) == 1 and _content(sentence.words, rest):
-                special = self._more_special(sentence, (first, last), names[own[0]][0])
-                if special is not None:
-                    yield self._finding(
-                        sentence, (first, last), inside, special, MORE_SPECIAL, named=True
-                    )
+            if len(own) == 1 and _content(sentence, rest):
+                wider = self._wider(sentence, (first, last), names[own[0]][0])
+                if wider is not None:
+                    yield self._finding(sentence, (first, last), inside, wider, WIDER, named=True)
                     continue
             for span in own:
                 hits = self._own(names[span])
                 yield self._finding(sentence, span, inside, hits, BY_NAME, named=True)
             for run in _runs(rest):
-                trimmed = _trim(sentence.words, run)
+                trimmed = _trim(sentence, run)
                 if trimmed is not None:
                     yield self._by_similarity(sentence, trimmed, inside, beside=bool(own))
 
@@ -209,15 +222,12 @@ class NoteReader:
                     taken.update(places)
         return dict(sorted(found.items()))
 
-    def _more_special(
-        self, sentence: _Sentence, span: tuple[int, int], row: int
-    ) -> "list[Hit] | None":
+    def _wider(self, sentence: _Sentence, span: tuple[int, int], row: int) -> "list[Hit] | None":
         hits = self._ground(sentence, span)
         best = hits[0]
         if best.term_id == self.ids[row]:
             return None
-        below = row in self.grounder.subset.ancestors[self.grounder.rows[best.term_id]]
-        near = (best.similarity or 0.0) >= (self.least if below else max(self.least, SURE))
+        near = (best.similarity or 0.0) >= max(self.least, SURE)
         return hits if near and self.wanted(best.term_id) else None
 
     def _by_similarity(
@@ -227,10 +237,16 @@ class NoteReader:
         best = hits[0]
         single = span[0] == span[1]
         near = (best.similarity or 0.0) >= (max(self.least, SURE) if single else self.least)
+        reason = OUTSIDE if near else BESIDE if beside else SINGLE if single else TOO_FAR
         if near and self.wanted(best.term_id):
             covered = inside | set(range(span[0], span[1] + 1))
-            return self._finding(sentence, span, covered, hits, BY_SIMILARITY, named=False)
-        reason = OUTSIDE if near else BESIDE if beside else SINGLE if single else TOO_FAR
+            status, _ = status_of(sentence.words, *span, covered, named=False)
+            if _has_value(sentence.words, span):
+                reason = VALUE
+            elif status == EXCLUDED:
+                reason = DENIED
+            else:
+                return self._finding(sentence, span, covered, hits, BY_SIMILARITY, named=False)
         text, start = _written(sentence, span)
         return Finding(
             text, start, LEFT_OUT, reason, best.term_id, best.label, None, best.similarity, []
@@ -332,24 +348,29 @@ def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
             start = None
 
 
-def _trim(words: Sequence[str], run: tuple[int, int]) -> tuple[int, int] | None:
+def _trim(sentence: _Sentence, run: tuple[int, int]) -> tuple[int, int] | None:
     """A run without small words at its ends; None if nothing is left that could be a finding."""
     first, last = run
-    while first <= last and words[first] in _SMALL:
+    while first <= last and sentence.words[first] in _SMALL:
         first += 1
-    while last >= first and words[last] in _SMALL:
+    while last >= first and sentence.words[last] in _SMALL:
         last -= 1
-    return (first, last) if _content(words, range(first, last + 1)) else None
+    return (first, last) if _content(sentence, range(first, last + 1)) else None
 
 
-def _content(words: Sequence[str], places: Sequence[int]) -> bool:
-    """Whether some words may mean a finding: one of three letters and more that says something."""
+def _content(sentence: _Sentence, places: Sequence[int]) -> bool:
+    """Whether some words may mean a finding: one of three letters, or an abbreviation."""
     return any(
-        len(words[place]) >= 3
-        and words[place][0].isalpha()
-        and words[place] not in _SMALL | SEEN | ABSENT | WELL
-        for place in places
+        word[0].isalpha()
+        and word not in _SMALL | SEEN | ABSENT | WELL
+        and (len(word) >= 3 or (len(word) == 2 and sentence.text[slice(*span)].isupper()))
+        for word, span in ((sentence.words[p], sentence.spans[p]) for p in places)
     )
+
+
+def _has_value(words: Sequence[str], span: tuple[int, int]) -> bool:
+    within = words[span[0] : span[1] + 1]
+    return any(word[0].isdigit() for word in within) or is_measured(words, span[1])
 
 
 def _written(sentence: _Sentence, span: tuple[int, int]) -> tuple[str, int]:
