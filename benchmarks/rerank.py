@@ -7,18 +7,23 @@ Evidence, fits and scores are linear in the candidates, and fits in the columns 
 has two hidden layers and the same evidence, folds and loss: it measures what additivity and
 directions cost. What has no directions trains on every candidate: the deep ones that training
 leaves out are all wrong but the diagnosis, and a free scorer would learn that deep is right.
+The last lines free the directions of one group of columns at a time: what each of them holds back.
 Ontology alone, so that no language model is needed.
 """
 
 import argparse
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import scipy.optimize
 
 from rarefuse.rerank.candidates import gather_evidence
 from rarefuse.rerank.checkpoint import score_candidates
+from rarefuse.rerank.columns import EXCLUDED, GROUPS, NAMED
+from rarefuse.rerank.model import PIECES
 from rarefuse.rerank.stage import ONTOLOGY, read_corpus, read_lists, train_reranker
 from rarefuse.rerank.training import Plan, gather_rows, make_folds
 
@@ -94,6 +99,23 @@ def opaque_scores(source, evidence, plan):
     return total
 
 
+@contextmanager
+def freed(columns, groups):
+    """Fits in which the columns of some groups count in both directions."""
+    minimize = scipy.optimize.minimize
+    free = np.repeat([column.group in groups for column in columns], PIECES)
+
+    def without(objective, start, *, bounds, **rest):
+        kept = [(None, None) if f else b for f, b in zip(free, bounds, strict=True)]
+        return minimize(objective, start, bounds=kept, **rest)
+
+    scipy.optimize.minimize = without
+    try:
+        yield
+    finally:
+        scipy.optimize.minimize = minimize
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--knowledge", type=Path, required=True)
@@ -122,6 +144,12 @@ def main():
         f"opaque net, every candidate: Recall@1 {recall_at_1(source, lists, score):.4f}, "
         f"{seconds / whole.folds:.1f} s a fit"
     )
+    ours = [group for group in GROUPS if group != NAMED]
+    for some in [*([group] for group in ours), [g for g in ours if g != EXCLUDED]]:
+        with freed(evidence.columns, some):
+            reranker = train_reranker(source, {ONTOLOGY: evidence}, whole, 100)
+        score, _ = score_candidates(reranker, evidence, source.clusters)
+        print(f"free: {', '.join(some)}: Recall@1 {recall_at_1(source, lists, score):.4f}")
 
 
 if __name__ == "__main__":
