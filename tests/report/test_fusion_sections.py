@@ -1,5 +1,7 @@
 """Sections about fusion, from hand-made tables."""
 
+import re
+
 import pytest
 
 from rarefuse.report.sections import optional_sections
@@ -26,6 +28,9 @@ def test_fusion_has_systems_differences_and_curves(build):
     made = section(build, "fusion", rows)
     assert "For one the model's own family" in made.text
     assert made.figure.startswith("<svg")
+    assert {"Recall@k, share of cases", "k, places looked at (log scale)"} <= set(
+        re.findall(r">([^<>]+)</text>", made.figure)
+    )
     results, differences = made.tables
     assert [title for title, _ in results.groups] == ["Mean over models", "one"]
     assert results.groups[0][1][-1][:3] == ("Gate", "0.2000", "[0.1500, 0.2500]")
@@ -53,6 +58,11 @@ def test_coverage_has_shares_gains_and_weights(build):
     ]
     made = section(build, "coverage", rows)
     assert made.figure.startswith("<svg")
+    drawn = re.findall(r">([^<>]+)</text>", made.figure)
+    assert {"one", "Mean over models", "Both right", "Gain in Recall@1, share of cases"} <= set(
+        drawn
+    )
+    assert not {"macro", "both right"} & set(drawn)
     shown = {line[0]: line[1] for line in made.tables[0].groups[0][1]}
     assert shown["Diagnosis among the candidates of either list"] == "55.0\u00a0%"
     assert shown["Gate above the stronger component"] == "+6.00"

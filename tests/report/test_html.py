@@ -252,6 +252,20 @@ def test_missing_tables_and_provenance_are_named(render, tables, provenance):
         render(provenance=provenance | {"sources": [{"id": "a", "title": "A", "release": "1"}]})
 
 
+def test_settings_name_rankers_as_readers_know_them(render, provenance):
+    settings = {"ranker bma": '{"method": "bma"}', "ranker mine": "{}", "places kept": 100}
+    html = render(provenance=provenance | {"settings": settings})
+    assert "<dt>Ranker bma: Best-match average</dt>" in html
+    assert "<dd><code>{&#34;method&#34;: &#34;bma&#34;}</code></dd>" in html
+    assert "<dt>Ranker mine</dt>" in html
+    assert "<dt>Places kept</dt>\n<dd>100</dd>" in html
+
+
+def test_details_of_the_audit_are_words(render, audit):
+    named = pl.lit("by kind: disease_name 13")
+    assert "by kind: disease name 13" in render(audit=audit.with_columns(detail=named))
+
+
 def test_the_level_of_the_intervals_is_the_given_one(render, html, provenance):
     other = render(provenance=provenance | {"level": 0.9})
     assert "95\u00a0%" not in other

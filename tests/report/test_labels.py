@@ -1,6 +1,17 @@
 import pytest
 
-from rarefuse.report.labels import Cell, count, interval, metrics, number, percent, points, subsets
+from rarefuse.report.labels import (
+    Cell,
+    arm_label,
+    count,
+    interval,
+    metrics,
+    number,
+    percent,
+    points,
+    subsets,
+    system_label,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,3 +45,21 @@ def test_metrics_and_subsets_stand_in_reading_order(build):
     table = build.frame(rows)
     assert metrics(table) == ["recall@5", "recall@10", "recall@100", "mrr"]
     assert subsets(table) == ["all", "test", "odd ones"]
+
+
+@pytest.mark.parametrize(
+    "system, label",
+    [
+        ("phenomizer", "Phenomizer (sampled null)"),
+        ("phenomizer.top10", "Phenomizer (sampled null), first 10"),
+        ("phenomizer.full", "Phenomizer (sampled null), whole order"),
+        ("mine.top50", "mine, first 50"),
+        ("mine", "mine"),
+    ],
+)
+def test_a_ranker_has_its_name_and_how_much_of_its_list(system, label):
+    assert system_label(system) == label
+
+
+def test_the_mean_over_language_models_is_named():
+    assert [arm_label(v) for v in ("macro", "gpt-4o")] == ["Mean over models", "gpt-4o"]

@@ -7,7 +7,8 @@ from rarefuse.report.figures import exclusive_shares
 
 def counts(svg):
     """Numbers of cases over the bars, from left to right."""
-    found = re.findall(r'font-size: 9px[^>]* x="([\d.]+)"[^>]*>([\d,]+)<', svg)
+    drawn = svg.partition('id="exclusive-patch_3"')[2]  # the bars, behind both axes
+    found = re.findall(r'font-size: 9.5px[^>]* x="([\d.]+)"[^>]*>([\d,]+)<', drawn)
     return [n for _, n in sorted((float(x), n) for x, n in found)]
 
 
@@ -22,3 +23,11 @@ def test_nothing_and_everything_have_bars_of_their_own():
 
 def test_one_bar_alone_is_drawn():
     assert counts(exclusive_shares([0.0, 0.0], [False, True])) == ["2"]
+
+
+def test_numbers_wider_than_a_bar_stand_upright():
+    few = exclusive_shares([0.0] * 999, [False] * 999)
+    many = exclusive_shares([0.0] * 1000, [False] * 1000)
+    number = re.compile(r"<text[^>]*rotate\(-90[^>]*>([\d,]+)</text>")
+    assert number.findall(few) == []
+    assert number.findall(many) == ["1,000"]

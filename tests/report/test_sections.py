@@ -44,6 +44,16 @@ def test_dose_has_a_figure_with_a_mark_a_group(build):
     assert made.parts[0].table.groups[0][1][0][0] == "LIRICAL"  # and no row of `hpoa`
 
 
+def test_a_group_of_the_dose_says_that_it_is_a_share(build):
+    rows = []
+    for group in ("0", "(0, 0.25]", "1"):
+        subset = f"all: {group}"
+        rows += build.both("dose", "lirical", "native", subset, "recall@1", 0.4, 0.1, 0.05, 40)
+        rows.append(build.row("dose", "hpoa", "-", "-", subset, "exclusive_share_mean", 0.1, n=40))
+    groups = section(build, "dose", rows).parts[0].table.groups
+    assert [title for title, _ in groups] == ["Share 0", "Share in (0, 0.25]", "Share 1"]
+
+
 def test_matched_deletion_has_results_and_balance(build):
     def row(protocol, value):
         return build.row(

@@ -52,7 +52,7 @@ _VARIABLES = {
 }
 _MARKERS = {BEFORE: "o", AFTER: "D"}
 _POLICIES = {NATIVE: "o", "averaged": "^", "worst": "s"}
-_WIDTH = 5.4  # inch; 389 units of the view box, so that text keeps its size on a narrow screen
+_WIDTH = 4.25  # inch; 306 units of the view box: 9.5 of them are 11 px on a screen of 390 px
 _ROW = 0.23  # inch
 _STEPS = [1, 2, 2.5, 5, 10]
 _STYLE = {
@@ -115,10 +115,10 @@ def recall_curves(recall: pl.DataFrame, subset: str = "all") -> str:
         figure = Figure(figsize=(_WIDTH, 0.75 + 1.95 * lines), layout="constrained")
         axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axis, system in zip(axes, systems, strict=False):
-            axis.set_title(_wrapped(system_label(system), 26 if columns == 2 else 60), loc="left")
+            axis.set_title(_wrapped(system_label(system), 20 if columns == 2 else 50), loc="left")
             for protocol in (BEFORE, AFTER):
                 _curve(axis, known, (system, protocol, NATIVE, subset), ks)
-            _recall_axes(axis, ks)
+            _recall_axes(axis, ks, 0.1 * columns)
         for axis in axes[len(systems) :]:
             axis.set_axis_off()
         # The last panel of each column carries the labels of the axis below it.
@@ -155,7 +155,7 @@ def dose(table: pl.DataFrame, split: str = "all", metric: str = "recall@1") -> s
         figure = Figure(figsize=(_WIDTH, 0.95 + 1.95 * lines), layout="constrained")
         axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axis, system in zip(axes, systems, strict=False):
-            axis.set_title(_wrapped(system_label(system), 26 if columns == 2 else 60), loc="left")
+            axis.set_title(_wrapped(system_label(system), 20 if columns == 2 else 50), loc="left")
             for protocol in (BEFORE, AFTER):
                 found = [
                     (share, cell)
@@ -166,10 +166,11 @@ def dose(table: pl.DataFrame, split: str = "all", metric: str = "recall@1") -> s
                 _marks(axis, found, protocol)
             axis.set_ylim(0, 1)
             axis.set_xlim(-0.05, 1.05)
+            axis.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         for axis in axes[len(systems) :]:
             axis.set_axis_off()
-        figure.supxlabel("source-exclusive share of the diagnosis's profile", fontsize=10.5)
-        figure.supylabel("Recall@1", fontsize=10.5)
+        figure.supxlabel("Source-exclusive share of the profile, 0 to 1", fontsize=10.5)
+        figure.supylabel("Recall@1, share of cases", fontsize=10.5)
         _protocol_legend(figure)
         return _svg(figure, "dose", "Recall@1 by source-exclusive share of the profile")
 
@@ -315,10 +316,19 @@ def exclusive_shares(exclusive: Sequence[float], overlap: Sequence[bool]) -> str
             heights = [found.count(i) / len(bins) for i in range(n_bars)]
             axis.bar(range(n_bars), heights, bottom=below, color=colour, width=0.86)
             below = [low + height for low, height in zip(below, heights, strict=True)]
+        upright = max(map(bins.count, range(n_bars))) >= 1000  # wider than a bar
         for i, height in enumerate(below):
             if height:
-                axis.text(i, height, f"{bins.count(i):,}", ha="center", va="bottom", fontsize=9)
-        axis.set_ylim(0, min(1.0, max(below)) * 1.12)
+                axis.text(
+                    i,
+                    height,
+                    f"{bins.count(i):,}",
+                    ha="center",
+                    va="bottom",
+                    fontsize=9.5,
+                    rotation=90 if upright else 0,
+                )
+        axis.set_ylim(0, max(below) * (1.3 if upright else 1.12))
         # Edges of the bars between, so that 10 stands where (0, 10] ends.
         axis.set_xticks(
             [0, *(i + 0.5 for i in range(2, 10, 2)), 11], ["0", "20", "40", "60", "80", "100"]
@@ -369,8 +379,8 @@ def _marks(axis: Axes, found: Sequence[tuple[float, Cell]], protocol: str) -> No
     )
 
 
-def _recall_axes(axis: Axes, ks: Sequence[int]) -> None:
-    labelled = _spaced(ks)
+def _recall_axes(axis: Axes, ks: Sequence[int], room: float) -> None:
+    labelled = _spaced(ks, room)
     axis.set_xscale("log")
     axis.xaxis.set_major_locator(FixedLocator(labelled))
     axis.set_xticks(labelled, [str(k) for k in labelled])
@@ -380,12 +390,12 @@ def _recall_axes(axis: Axes, ks: Sequence[int]) -> None:
     axis.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.50", "0.75", "1"])
 
 
-def _spaced(ks: Sequence[int]) -> list[int]:
-    """Values of k far enough apart on a log axis for their labels; the last is always one."""
+def _spaced(ks: Sequence[int], room: float = 0.14) -> list[int]:
+    """Values of k with `room` (share of a log axis) between them for labels; the last is one."""
     span = math.log(ks[-1] / ks[0]) if ks else 0.0
     labelled: list[int] = []
     for k in reversed(ks):
-        if not labelled or math.log(labelled[-1] / k) > 0.14 * span:
+        if not labelled or math.log(labelled[-1] / k) > room * span:
             labelled.append(k)
     return labelled[::-1]
 

@@ -21,8 +21,10 @@ from rarefuse.report.figures import (
 from rarefuse.report.labels import (
     AFTER,
     BEFORE,
+    MACRO,
     Cell,
     Key,
+    arm_label,
     cells,
     cutoff,
     distinct,
@@ -37,10 +39,16 @@ _LINES: dict[str, tuple[str, Literal["-", "--", ":"], str]] = {
     "combmnz": (_INK, "--", "^"),
 }
 """System → colour, dash and marker of its curve."""
+_KINDS = {
+    "both right": "Both right",
+    "only ontology right": "Only ontology right",
+    "only llm right": "Only model right",
+    "neither right": "Neither right",
+}
 _QUANTILES = (10, 25, 50, 75, 90)
 
 
-def fusion_curves(table: pl.DataFrame, variant: str = "macro") -> str:
+def fusion_curves(table: pl.DataFrame, variant: str = MACRO) -> str:
     """Recall@k against k of the gate, its components and CombMNZ, with interval bars.
 
     Parameters
@@ -64,8 +72,8 @@ def fusion_curves(table: pl.DataFrame, variant: str = "macro") -> str:
         axis.set_xticks(ks, ["" if k not in _spaced(ks) else str(k) for k in ks])
         axis.minorticks_off()
         axis.set_ylim(bottom=0)
-        axis.set_xlabel("k")
-        axis.set_ylabel("Recall@k")
+        axis.set_xlabel("k, places looked at (log scale)")
+        axis.set_ylabel("Recall@k, share of cases")
         _legend(figure, [_handle(system) for system in drawn], [system_label(s) for s in drawn])
         return _svg(figure, "fusion-curves", "Recall@k of the gate, its components and CombMNZ")
 
@@ -100,13 +108,14 @@ def gains_and_weights(table: pl.DataFrame) -> str:
     kinds = distinct(table.filter(pl.col("metric") == "weight_q50"), "subset")
     with _drawing():
         figure = Figure(
-            figsize=(_WIDTH, 1.9 + 0.32 * len(arms) * (1 + len(kinds))), layout="constrained"
+            figsize=(_WIDTH, 1.9 + 0.28 * (len(arms) + (len(arms) + 1) * len(kinds))),
+            layout="constrained",
         )
         upper, lower = figure.subplots(
-            2, 1, height_ratios=[1 + len(arms), 1 + len(arms) * max(1, len(kinds))]
+            2, 1, height_ratios=[1 + len(arms), 1 + (len(arms) + 1) * max(1, len(kinds))]
         )
         _gains(upper, known, protocol, subset, arms)
-        _weights(lower, known, protocol, kinds, [arm for arm in arms if arm != "macro"])
+        _weights(lower, known, protocol, kinds, [arm for arm in arms if arm != MACRO])
         return _svg(figure, "fusion-gains", "Gain against the oracle; ontology weight by case type")
 
 
@@ -120,9 +129,9 @@ def _gains(
         axis.plot([gate.value or 0.0], [y], "D", color=_COLOURS[AFTER], markersize=5)
         if gate.low is not None and gate.high is not None:
             axis.plot([gate.low, gate.high], [y, y], color=_COLOURS[AFTER], linewidth=1.4)
-    axis.set_yticks(range(len(arms)), arms)
+    axis.set_yticks(range(len(arms)), [arm_label(arm) for arm in arms])
     axis.invert_yaxis()
-    axis.set_xlabel("Gain in Recall@1")
+    axis.set_xlabel("Gain in Recall@1, share of cases")
 
 
 def _weights(
@@ -133,7 +142,10 @@ def _weights(
     arms: Sequence[str],
 ) -> None:
     labels: list[str] = []
+    headings: list[int] = []
     for kind in kinds:
+        headings.append(len(labels))
+        labels.append(_KINDS.get(kind, kind))
         for arm in arms:
             found = [known.get(("gate", protocol, arm, kind, f"weight_q{q}")) for q in _QUANTILES]
             values = [cell.value for cell in found if cell is not None and cell.value is not None]
@@ -145,8 +157,10 @@ def _weights(
                 [values[1], values[3]], y, solid_capstyle="butt", color=_COLOURS[BEFORE], lw=5
             )
             axis.plot(values[2:3], y[:1], "|", color=_INK, markersize=11, markeredgewidth=1.6)
-            labels.append(f"{kind}, {arm}")
+            labels.append(arm)
     axis.set_yticks(range(len(labels)), labels)
+    for row in headings:
+        axis.get_yticklabels()[row].set_fontweight("bold")
     axis.invert_yaxis()
     axis.set_xlim(0, 1)
-    axis.set_xlabel("Weight of the ontology list")
+    axis.set_xlabel("Weight of the ontology list, 0 to 1")

@@ -7,11 +7,13 @@ from markupsafe import Markup
 
 from rarefuse.report import fusion_figures
 from rarefuse.report.labels import (
+    MACRO,
     MISSING,
     PROTOCOLS,
     SUBSETS,
     VARIANTS,
     Cell,
+    arm_label,
     cells,
     count,
     distinct,
@@ -29,7 +31,6 @@ from rarefuse.report.parts import INTERVAL, Part, Section, Table, largest_count,
 Builder = Callable[[pl.DataFrame, str], Section]
 
 _DIFFERENCE = " - "
-_MACRO = "macro"
 _COVERAGE = {
     "gold_in_union": "Diagnosis among the candidates of either list",
     "gold_in_prefix": "Diagnosis in the ontology's stored list",
@@ -45,10 +46,6 @@ _COVERAGE = {
     "promoted_2_to_10": "From the ontology's places 2 to 10, of all fused predictions",
     "promoted_2_to_10_precision": "Correct, of those",
 }
-
-
-def _arm_label(variant: str) -> str:
-    return "Mean over models" if variant == _MACRO else variant
 
 
 def _system(name: str) -> str:
@@ -98,8 +95,8 @@ def systems_table(
                     (_system(system), value_text(first), interval(first), _sd(first, False),
                      *(value_text(cell) for cell in found[1:]), largest_count(found))
                 )  # fmt: skip
-        groups.append((_arm_label(variant), tuple(rows)))
-        differences.append((_arm_label(variant), tuple(changes)))
+        groups.append((arm_label(variant), tuple(rows)))
+        differences.append((arm_label(variant), tuple(changes)))
     heads = [metric_label(m) for m in shown]
     made = [
         Table(
@@ -169,7 +166,7 @@ def _rank_fusion(table: pl.DataFrame, level: str) -> Section:
                 cell = known.get((system, protocol, f"{arm}, {policy}", subset, "recall@1"))
                 row += [value_text(cell), interval(cell)]
             rows.append(tuple(row))
-        groups.append((_arm_label(arm), tuple(rows)))
+        groups.append((arm_label(arm), tuple(rows)))
     columns = ["System"]
     for policy in policies:
         columns += [VARIANTS[policy], INTERVAL]
@@ -205,7 +202,7 @@ def _coverage(table: pl.DataFrame, level: str) -> Section:
                 value = points(cell.value) if gain else percent(cell.value)
                 bounds = percent_interval(cell.low, cell.high)
                 rows.append((text, value, bounds, count(cell.n)))
-        groups.append((_arm_label(variant), tuple(rows)))
+        groups.append((arm_label(variant), tuple(rows)))
     return Section(
         "coverage",
         "Coverage",
@@ -247,8 +244,8 @@ def _paired_seeds(table: pl.DataFrame, level: str) -> Section:
     rows = []
     for system in distinct(table, "system"):
         change = _DIFFERENCE in system
-        cell = known[system, protocol, _MACRO, subset, "recall@1"]
-        above = known.get((system, protocol, _MACRO, subset, "seeds_above"))
+        cell = known[system, protocol, MACRO, subset, "recall@1"]
+        above = known.get((system, protocol, MACRO, subset, "seeds_above"))
         rows.append(
             (
                 _system(system),

@@ -137,9 +137,18 @@ def render_report(
             version=provenance["version"],
             seed=provenance["seed"],
             resamples=_resamples(provenance.get("resamples")),
-            settings=[(str(k), str(v)) for k, v in provenance.get("settings", {}).items()],
+            settings=[_setting(str(k), str(v)) for k, v in provenance.get("settings", {}).items()],
         )
     )
+
+
+def _setting(name: str, value: str) -> tuple[str, str, bool]:
+    """A setting's name, with a ranker's label; its value; whether that is code."""
+    kind, _, entry = name.partition(" ")
+    label = system_label(entry) if kind == "ranker" else entry
+    if label != entry:
+        name = f"{name}: {label}"
+    return name[:1].upper() + name[1:], value, value.startswith("{")
 
 
 def _check_provenance(provenance: Mapping[str, Any]) -> None:
@@ -342,7 +351,8 @@ def _audit_table(audit: pl.DataFrame) -> Table:
             _check_label(check),
             "Passed" if passed else "FAILED",
             _audit_value(check, value),
-            detail,
+            # Kinds of answers are named as columns are.
+            detail.replace("_", " "),
         )
         for check, passed, value, detail in audit.select(
             "check", "passed", "value", "detail"

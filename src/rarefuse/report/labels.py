@@ -6,6 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from rarefuse.errors import InputError
+from rarefuse.fusion.catalogue import component_of
 
 BEFORE = "ordinary"
 AFTER = "lopo"
@@ -108,6 +109,8 @@ CHECKS = {
     "lexical overlap": "Lexical overlap of findings and diagnosis",
     "label names the answer": "Answers that are part of an ontology label",
 }
+MACRO = "macro"
+"""Variant of a table that is the mean over language models."""
 _FIRST_SUBSETS = ("all", "train", "validation", "test")
 
 Key = tuple[str, str, str, str, str]
@@ -124,8 +127,19 @@ class Cell(NamedTuple):
 
 
 def system_label(system: str) -> str:
-    """Ranker as a reader knows it; its id where there is no label."""
-    return SYSTEMS.get(system, system)
+    """Ranker as a reader knows it, and how much of its list; its id where there is no label."""
+    if system in SYSTEMS:
+        return SYSTEMS[system]
+    component = component_of(system)
+    label = SYSTEMS.get(component.ranker, component.ranker)
+    if component.depth is not None:
+        return f"{label}, first {component.depth}"
+    return f"{label}, whole order" if component.full else label
+
+
+def arm_label(variant: str) -> str:
+    """Language model as a reader knows it."""
+    return "Mean over models" if variant == MACRO else variant
 
 
 def metric_label(metric: str) -> str:

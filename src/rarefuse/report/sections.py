@@ -138,7 +138,9 @@ def _cap_table(table: pl.DataFrame) -> Table:
     )
 
 
-def _grouped_parts(table: pl.DataFrame, text: str) -> tuple[Part, ...]:
+def _grouped_parts(
+    table: pl.DataFrame, text: str, heading: Callable[[str], str] = capital
+) -> tuple[Part, ...]:
     """Recall@1 of groups of cases (subsets such as ``all: profile kept``), one part a split."""
     known = cells(table)
     found = [tuple(subset.split(": ", 1)) for subset in distinct(table, "subset")]
@@ -146,7 +148,7 @@ def _grouped_parts(table: pl.DataFrame, text: str) -> tuple[Part, ...]:
     for split in dict.fromkeys(split for split, _ in found):
         groups = tuple(
             (
-                capital(group),
+                heading(group),
                 tuple(
                     (
                         system_label(system),
@@ -211,7 +213,11 @@ def _dose(table: pl.DataFrame, level: str) -> Section:
         "Recall@1 before (solid, circles) and after LOPO (dashed, diamonds), at the mean share of "
         f"each group. Bars are {level} intervals.",
         (Table("Groups of all eligible cases.", ("Share", "Mean", "Cases"), (("", rows),)),),
-        _grouped_parts(table.filter(pl.col("system") != "hpoa"), "by the source-exclusive share"),
+        _grouped_parts(
+            table.filter(pl.col("system") != "hpoa"),
+            "by the source-exclusive share",
+            lambda group: f"Share {group}" if group.isdigit() else f"Share in {group}",
+        ),
     )
 
 
