@@ -20,6 +20,7 @@ from rarefuse.rerank.checkpoint import Reranker, save_reranker
 from rarefuse.rerank.columns import evidence_columns
 from rarefuse.rerank.model import LEVELS, Shapes
 from rarefuse.rerank.training import Fitted
+from screens import unreadable
 
 ATAXIA = ["--hpo", "HP:0001251,HP:0000639"]
 ANSWER = "1. Basalt cataract\n2. No such disease\n3. Amber ataxia syndrome 1\n4. Basalt cataract\n"
@@ -437,18 +438,22 @@ def test_the_example_that_is_shown(run, tmp_path):
     status, out, err = run(*arguments)
     assert (status, out) == (0, "")
     assert f"written: {page}" in err
-    assert "PMID:9817917" in page.read_text()
+    html = page.read_text()
+    assert '<a href="https://pubmed.ncbi.nlm.nih.gov/9817917/">PMID:9817917</a></strong>' in html
+    assert "the order is that of Phenomizer (sampled null)." in html
+    assert "The reciprocal of the place in the ontology ranker" in html
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_on_a_screen_and_on_a_phone(run, gate, answers, browser, tmp_path, width):
-    """Nothing runs out of the page, and every list has a name that a reader knows."""
+    """Everything can be read, every list has a name that a reader knows, the score is explained."""
     path = tmp_path / "page.html"
     fixed = ["--answers", answers, "--model", gate, "--format", "html", "--output", path]
     assert run(EXAMPLE, *fixed)[0] == 0
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(path.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert unreadable(page) == []
+    assert "The reciprocals of the places in both lists" in page.locator("main").inner_text()
     heads = page.locator("thead tr:nth-child(2) th").all_inner_texts()
     assert [" ".join(head.split()) for head in heads[:2]] == ["Resnik similarity", "Language model"]
     page.close()

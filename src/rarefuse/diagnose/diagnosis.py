@@ -28,6 +28,7 @@ from rarefuse.fusion.evidence import pair_columns, pair_evidence
 from rarefuse.fusion.lists import (
     LLM_DEPTH,
 )
+from rarefuse.report.labels import system_label
 from rarefuse.rerank.columns import GROUPS
 from rarefuse.retrieval.notes import Finding
 
@@ -318,16 +319,17 @@ def _left_out(patient: Patient) -> dict[str, list[str]]:
 
 
 def _notes(kind: str, models: Models, setting: Setting) -> list[str]:
+    ranker = system_label(setting.ranker)
     if kind == ONTOLOGY_ONLY:
-        notes = [f"Without a model and without answers: the order is that of {setting.ranker}."]
+        notes = [f"Without a model and without answers: the order is that of {ranker}."]
         if models.gate is not None:
             notes = [
                 "A gate was given but no answers, so that there is nothing to weigh: the order is "
-                f"that of {setting.ranker}."
+                f"that of {ranker}."
             ]
     elif kind == EQUAL:
         notes = [
-            f"Without a model: the list of {setting.ranker} and the language model's names count "
+            f"Without a model: the list of {ranker} and the language model's names count "
             "equally, each candidate by its reciprocal rank."
         ]
     elif kind == GATED:

@@ -24,6 +24,12 @@ ORDERS = {
     GATED: "the fusion gate",
     RERANKED: "the evidence reranker",
 }
+SCORES = {
+    ONTOLOGY_ONLY: "The reciprocal of the place in the ontology ranker's list.",
+    EQUAL: "The reciprocals of the places in both lists, each times its list's weight, added.",
+    GATED: "The reciprocals of the places in both lists, each times its list's weight, added.",
+    RERANKED: "The reranker's, in log odds: the sum of the contributions.",
+}
 GROUP_NAMES = {
     "observed_findings": "observed findings",
     "excluded_findings": "excluded findings",
@@ -78,6 +84,7 @@ def render_case_page(diagnosis: Diagnosis, provenance: Provenance) -> str:
             version=__version__,
             use=USE,
             order=ORDERS[diagnosis.order],
+            score=SCORES[diagnosis.order],
             lists=_lists(diagnosis),
             language_model=LANGUAGE_MODEL,
             label=_label,
