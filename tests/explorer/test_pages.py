@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+from screens import unreadable
+
 from .conftest import HOSTILE
 
 
@@ -123,15 +125,35 @@ def test_a_missing_shard_is_said(browser, pages, tmp_path):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_runs_out_of_the_page(browser, pages, width):
+def test_everything_can_be_read(browser, pages, width):
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto((pages / "index.html").as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.locator("#rows tr").first.wait_for()
-    # Nor out of its box: nobody has to scroll the list sideways to see an outcome.
+    assert unreadable(page) == []
+    # Nor does it run out of its box: nobody has to scroll the list sideways to see an outcome.
     right = "document.querySelector('#list table').getBoundingClientRect().right"
     assert page.evaluate(right) <= width
     page.goto((pages / "index.html").as_uri() + "#case=0")
     page.locator("#case h2").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.querySelectorAll('details').forEach((node) => (node.open = true))")
+    assert unreadable(page) == []
+    page.close()
+
+
+def test_a_case_says_what_lopo_takes_of_its_diagnosis(browser, pages, handed):
+    """Also where it takes nothing, which is no zero of something."""
+    cases = handed(pages / "data/index.js")["cases"]
+    said = {
+        "takes none": lambda c: c["annotations"] and c["publication"] and not c["removed"],
+        "has no annotations": lambda c: not c["annotations"],
+        f"takes {cases[0]['removed']} of": lambda c: c is cases[0],
+    }
+    assert cases[0]["removed"] > 0
+    page = browser.new_page()
+    for words, fits in said.items():
+        number = next(i for i, case in enumerate(cases) if fits(case))
+        page.goto((pages / "index.html").as_uri() + f"#case={number}")
+        page.reload()
+        page.locator("#case h2").wait_for()
+        assert words in page.locator("#case").inner_text()
     page.close()

@@ -20,7 +20,7 @@ const explorer = (() => {
   const disease = (i) => data.diseases[i];
   const diseaseName = (i) => disease(i)[1] || "name not known";
   const finding = (i) => data.terms[i][1] || data.terms[i][0];
-  const place = (rank) => (rank > 0 ? String(rank) : "–");
+  const place = (rank) => (rank > 0 ? rank.toLocaleString("en") : "–");
 
   function outcome(row) {
     const [, left, right] = data.comparisons[state.comparison];
@@ -108,6 +108,15 @@ const explorer = (() => {
     }
   }
 
+  function removal(row) {
+    if (!row.annotations) return "The diagnosis has no annotations in this release.";
+    if (!row.publication) return "The case names no publication, so that LOPO takes nothing away.";
+    if (!row.removed) {
+      return `LOPO takes none of the diagnosis's ${row.annotations} annotations away: none rests on this publication alone.`;
+    }
+    return `LOPO takes ${row.removed} of the diagnosis's ${row.annotations} annotations away: those that this publication alone supports.`;
+  }
+
   function showCase(i) {
     const number = Math.floor(i / data.shard);
     if (!shards.has(number)) {
@@ -128,9 +137,6 @@ const explorer = (() => {
       : row.publication || "no publication";
     const about = [row.sex && row.sex.toLowerCase().replace("_", " "),
       row.days !== null && `${(row.days / 365.25).toFixed(1)} years`].filter(Boolean).join(", ");
-    const removed = row.annotations
-      ? `LOPO takes ${row.removed} of the diagnosis's ${row.annotations} annotations away: those that this publication alone supports.`
-      : "The diagnosis has no annotations in this release.";
     const findings = (name, terms) => terms.length
       ? [make("h3", {}, name), make("ul", { class: "findings" }, ...terms.map((t) =>
         make("li", {}, finding(t), " ", make("span", { class: "id" }, data.terms[t][0]))))]
@@ -143,7 +149,7 @@ const explorer = (() => {
     $("case").replaceChildren(
       make("p", {}, back), head,
       make("p", { class: "note" }, `${row.record}; `, source, about ? `; ${about}` : ""),
-      make("p", {}, removed),
+      make("p", {}, removal(row)),
       ...findings("Observed findings", row.observed), ...findings("Excluded findings", row.excluded),
       make("h3", {}, "Candidates"),
       make("p", { class: "note" }, `First ${data.places} of each list. A finding counts as matched where the candidate is annotated with it or with something more specific.`),
