@@ -4,6 +4,7 @@
 - A line that is nothing but a link to a section of README.md is replaced by that section, so that
   the README stays the one place of its text and the link works where nobody renders the site.
 - What a shell block says to the tests (``run=…``) is taken away.
+- An interval in a table is not broken between its ends.
 """
 
 import re
@@ -19,6 +20,7 @@ from rarefuse.manual.config import config_page
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTION = re.compile(r"^\[[^]]*\]\(\.\./README\.md#([a-z0-9-]+)\)$", re.MULTILINE)
+INTERVAL = re.compile(r"(\[[-+−]?[\d.]+,) (?=[-+−]?[\d.]+\])")
 SHELL = re.compile(r"^```sh .*$", re.MULTILINE)
 
 
@@ -52,6 +54,10 @@ def readme_section(anchor: str) -> str:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Put sections of the README in, and take the tests' marks away."""
+    """Put sections of the README in, take the tests' marks away, keep intervals together."""
     markdown = SECTION.sub(lambda match: readme_section(match[1]), markdown)
-    return SHELL.sub("```sh", markdown)
+    markdown = SHELL.sub("```sh", markdown)
+    return "\n".join(
+        INTERVAL.sub("\\1\u00a0", line) if line.startswith("|") else line
+        for line in markdown.split("\n")
+    )

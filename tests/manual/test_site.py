@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from screens import unreadable
+
 pytest.importorskip("mkdocs", reason="the site needs requirements/docs.txt (make docs)")
 pytest.importorskip("material", reason="the site needs requirements/docs.txt (make docs)")
 
 ROOT = Path(__file__).resolve().parents[2]
+CELL = re.compile(r"<td([^>]*)>(.*?)</td>", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +67,30 @@ def test_no_mark_of_the_tests_is_shown(site):
     for name, page in pages(site).items():
         assert "run=dry" not in page, name
         assert "```" not in re.sub(r"<code>[^<]*</code>", "", page), name
+
+
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_everything_can_be_read(browser, site, width, scheme):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    for name in ("quickstart", "diagnose", "RESULTS", "reference/config", "how-to/add-a-ranker"):
+        page.goto((site / f"{name}.html").as_uri())
+        page.evaluate(f"document.body.setAttribute('data-md-color-scheme', '{scheme}')")
+        page.wait_for_timeout(400)  # colours change over a quarter of a second
+        assert unreadable(page) == [], name
+    page.close()
+
+
+def test_numbers_of_the_measured_tables_stand_on_the_right_and_intervals_on_one_line(site):
+    text = pages(site)["RESULTS.html"]
+    tables = re.findall(r"<tbody>(.*?)</tbody>", text, re.DOTALL)
+    number = re.compile(r"[-+−]?[\d.,]+(?: %)?(?: \[[^]]*\])?")
+    columns = 0
+    for table in tables:
+        rows = [CELL.findall(row) for row in table.split("</tr>")]
+        for column in zip(*(row for row in rows if row), strict=True):
+            if all(number.fullmatch(cell) for _, cell in column):
+                columns += 1
+                assert all("text-align: right" in style for style, _ in column), column[0]
+    assert columns > 50
+    assert not re.findall(r"\[[-+−]?[\d.]+, [-+−]?[\d.]+\]</td>", text)
