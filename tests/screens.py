@@ -36,7 +36,13 @@ _UNREADABLE = r"""() => {
     if (!node.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
     const box = node.getBoundingClientRect();
     if (!box.width || box.right < 0) continue;
-    const drawn = node instanceof SVGElement, style = getComputedStyle(node);
+    const drawn = node instanceof SVGElement;
+    const frame = drawn && node.ownerSVGElement.getBoundingClientRect();
+    if (drawn && (box.left < frame.left - 1 || box.right > frame.right + 1 ||
+                  box.top < frame.top - 1 || box.bottom > frame.bottom + 1)) {
+      found.push(`outside its figure: ${words.slice(0, 40)}`);
+    }
+    const style = getComputedStyle(node);
     const scale = drawn ? Math.hypot(node.getScreenCTM().a, node.getScreenCTM().b) : 1;
     const size = parseFloat(style.fontSize) * scale;
     if (size < 11) found.push(`${size.toFixed(1)} px: ${words.slice(0, 40)}`);
@@ -50,5 +56,5 @@ _UNREADABLE = r"""() => {
 
 
 def unreadable(page):
-    """Text that is too small (11 px) or too faint (4.5 to 1), and a page wider than the screen."""
+    """Text too small (11 px), too faint (4.5 to 1) or outside its figure, and too wide a page."""
     return page.evaluate(_UNREADABLE)

@@ -2,6 +2,9 @@
 
 import pytest
 
+from rarefuse.report import figures
+from rarefuse.report.environment import environment
+from rarefuse.report.fusion_figures import gains_and_weights
 from rarefuse.report.html import render_report
 from screens import unreadable
 
@@ -30,4 +33,31 @@ def test_no_column_of_the_sources_is_cut_off_on_a_screen(browser, path):
     page.goto(path.as_uri())
     box = page.locator(".scroll", has_text="Files that the run read")
     assert box.evaluate("node => node.scrollWidth - node.clientWidth") == 0
+    page.close()
+
+
+@pytest.mark.parametrize("n", [40, 4000])
+def test_every_figure_keeps_its_text_inside(browser, all_tables, build, n):
+    shares = [i / (n - 1) for i in range(n)]
+    weights = [
+        build.row("coverage", "gate", "lopo", variant, "all", metric, 0.06, 0.02, 40)
+        for variant in ("a-language-model-70b", "macro")
+        for metric in ("oracle_gain", "gate_gain")
+    ]
+    weights += [
+        build.row("coverage", "gate", "lopo", "a-language-model-70b", kind, f"weight_q{q}", q / 100)
+        for kind in ("only ontology right", "only llm right")
+        for q in (10, 25, 50, 75, 90)
+    ]
+    drawn = [
+        figures.exclusive_shares(shares, [share > 0 for share in shares]),
+        figures.monte_carlo(all_tables["monte_carlo"]),
+        figures.query_cap(all_tables["query_cap"]),
+        gains_and_weights(build.frame(weights)),
+    ]
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    style = environment().get_template("page.css").render()
+    page.set_content(f"<style>{style}</style><main>{''.join(drawn)}</main>")
+    assert page.locator("svg").count() == len(drawn)
+    assert unreadable(page) == []
     page.close()

@@ -272,7 +272,7 @@ def monte_carlo(table: pl.DataFrame, subset: str = "all", metric: str = "recall@
         axis.set_yticks([])
         axis.grid(False)  # lines would run through the titles
         axis.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
-        axis.set_xlabel("Recall@1 of a seed minus the mean, percentage points")
+        axis.set_xlabel("Recall@1 of a seed less the mean, points")
         axis.spines["left"].set_visible(False)
         _legend(
             figure,
@@ -321,7 +321,7 @@ def exclusive_shares(exclusive: Sequence[float], overlap: Sequence[bool]) -> str
             if height:
                 axis.text(
                     i,
-                    height,
+                    height + 0.02 * max(below),
                     f"{bins.count(i):,}",
                     ha="center",
                     va="bottom",
@@ -336,7 +336,7 @@ def exclusive_shares(exclusive: Sequence[float], overlap: Sequence[bool]) -> str
         axis.xaxis.grid(False)
         axis.yaxis.set_major_locator(MaxNLocator(4, steps=_STEPS))
         axis.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g}")
-        axis.set_xlabel("Source-exclusive share of the diagnosis's annotations, %")
+        axis.set_xlabel("Source-exclusive share of annotations, %")
         axis.set_ylabel("Cases, %")
         _legend(
             figure,
