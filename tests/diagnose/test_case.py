@@ -217,3 +217,18 @@ def test_values_that_are_not_understood_are_reported(read):
         "age not understood",
         "onset not understood",
     ]
+
+
+@pytest.mark.parametrize("packet, word", [(V1, "excluded"), (V2, "negated")])
+def test_a_denial_in_the_other_schema_s_word_is_one(read, packet, word):
+    features = [*packet["phenotypicFeatures"], {"type": {"id": "HP:0002650"}, word: True}]
+    patient = read({**packet, "phenotypicFeatures": features})
+    assert patient.observed == ["HP:0001251", "HP:0000519"]
+    assert patient.excluded == ["HP:0000639", "HP:0002650"]
+
+
+@pytest.mark.parametrize("sex", [[], {}, 3])
+def test_a_sex_that_is_no_text_is_left_out(read, sex):
+    patient = read({**V2, "subject": {"id": "s", "sex": sex}})
+    assert patient.sex is None
+    assert [skip.detail for skip in patient.left_out if skip.level == "field"] == [repr(sex)]

@@ -429,6 +429,70 @@ def test_a_folder_without_patients_is_an_error(run, tmp_path):
     assert "no file of the folder is a patient" in err
 
 
+def test_a_finding_that_no_patient_had_is_no_evidence(result, run):
+    """Cobalt dystrophy: cataract in 0 of 2. Its absence agrees, its presence stays unexplained."""
+    found = result("--hpo", "HP:0000510", "--excluded-hpo", "HP:0000518")
+    by_id = {c["disease_id"]: c for c in found["candidates"]}
+    assert by_id["OMIM:100004"]["contradictions"] == []
+    (garnet,) = by_id["OMIM:100008"]["contradictions"]
+    assert (garnet["numerator"], garnet["denominator"]) == (1, 3)
+    _, out, _ = run("--hpo", "HP:0000510,HP:0000518")
+    (row,) = (line for line in out.splitlines() if "OMIM:100004" in line)
+    assert row.split()[-1] == "1/2"
+
+
+def test_results_never_replace_what_they_are_made_from(run, tmp_path, tiny):
+    case = tmp_path / "case.json"
+    shutil.copy(tiny / "phenopackets/PMID_11_A.json", case)
+    before = case.read_bytes()
+    for arguments in (
+        [case, "--format", "json", "--output", case],
+        [case, "--format", "json", "--output", tmp_path],
+        ["--batch", tmp_path, "--output", tmp_path],
+    ):
+        status, _, err = run(*arguments)
+        assert status == 2
+        assert "replace" in err
+        assert case.read_bytes() == before
+
+
+def test_an_answer_without_a_name_is_said_to_be_one(run, tmp_path):
+    (tmp_path / "a.txt").write_text("I cannot help with that.")
+    status, _, err = run(*ATAXIA, "--answers", tmp_path / "a.txt")
+    assert status == 0
+    assert "the answer names no disease" in err
+
+
+def test_an_output_that_is_no_file(run):
+    status, _, err = run(*ATAXIA, "--format", "json", "--output", "/dev/null")
+    assert status == 2
+    assert "no file that can be written" in err
+
+
+def test_patients_of_one_name_and_answers_that_cannot_be_read(run, tmp_path, tiny):
+    """None is lost, none takes another's file, and each that is left out is counted."""
+    cases, answers, out = (tmp_path / name for name in ("cases", "answers", "out"))
+    cases.mkdir()
+    answers.mkdir()
+    packet = (tiny / "phenopackets/PMID_11_A.json").read_text()
+    for name in ("a.json", "a.yaml", "b.json", "c.json"):
+        (cases / name).write_text(packet)
+    (cases / "odd.json").write_text(packet.replace('"sex": "', '"sex": ["x"], "s": "'))
+    (cases / "gone.json").symlink_to(tmp_path / "nowhere")
+    (answers / "b.json").write_text("[5]")
+    status, _, err = run("--batch", cases, "--answers", answers, "--output", out)
+    assert status == 0
+    assert "skipped 1 × another patient of this folder has the same file name" in err
+    assert "skipped 1 × no file, or a link to none" in err
+    assert "3 patients without a file of answers" in err
+    assert sorted(p.name for p in out.glob("*.json")) == ["a.json", "c.json", "odd.json"]
+    rows = (out / "skipped.tsv").read_text()
+    assert "b.json" in rows
+    status, _, err = run("--batch", cases, "--answers", tmp_path / "none", "--output", out)
+    assert status == 2
+    assert "answers of a folder of patients are a folder" in err
+
+
 EXAMPLE = ROOT / "workflow/examples/patient.json"
 
 

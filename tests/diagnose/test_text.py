@@ -167,6 +167,7 @@ def test_notes_of_a_folder(run, tmp_path):
     [
         (["--text", "ataxia", "--hpo", "HP:0001251"], "one source"),
         (["--text", "No seizures at all."], "no observed phenotypic feature"),
+        (["--text", "No seizures at all."], "'seizures' (excluded)"),
         (["--text", "ataxia", "--least-similarity", "2"], "not a share"),
     ],
 )

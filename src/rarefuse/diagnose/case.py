@@ -136,14 +136,15 @@ def patient_of(packet: dict[str, Any], path: Path, ontology: Ontology) -> Patien
         for key in part.keys() - used:
             if part[key] not in (None, "", [], {}):
                 unused[f"{prefix}{key}"] += _items(part[key])
-    excluding = "negated" if schema == V1 else "excluded"
     sides: dict[bool, list[str]] = {False: [], True: []}
     for feature in features:
-        side = feature.get(excluding)
-        if side is not None and not isinstance(side, bool):
-            raise _malformed(path, f"phenotypicFeatures.{excluding}", side, "true or false")
+        # A finding that either schema's word denies is denied, whatever the record's version says.
+        sides_of = [feature.get(word) for word in ("negated", "excluded")]
+        for word, value in zip(("negated", "excluded"), sides_of, strict=True):
+            if value is not None and not isinstance(value, bool):
+                raise _malformed(path, f"phenotypicFeatures.{word}", value, "true or false")
         term = _object(feature, "type", path).get("id")
-        sides[bool(side)].append(term if isinstance(term, str) else reprlib.repr(term))
+        sides[any(sides_of)].append(term if isinstance(term, str) else reprlib.repr(term))
     name = _text(packet.get("id")) or path.stem
     observed, excluded, left_out = normalise_terms(name, sides[False], sides[True], ontology)
     sex = _sex(subject, name, left_out)
@@ -221,10 +222,11 @@ def need_terms(patient: Patient) -> Patient:
         return patient
     reasons = Counter(skip.reason for skip in patient.left_out if skip.level == "term")
     left = ", ".join(f"{n} × {reason}" for reason, n in reasons.items())
+    words = ", ".join(f"'{f.text}' ({f.reason or f.status})" for f in patient.mappings)[:1000]
     raise InputError(
         "the patient has no observed phenotypic feature that can be used",
         where=patient.source,
-        found=left or "no observed feature",
+        found=", ".join(filter(None, [left, words])) or "no observed feature",
         expected="at least one HPO term at or below Phenotypic abnormality (HP:0000118)",
         todo="correct the terms; features that are only excluded cannot rank diseases",
     )
@@ -371,9 +373,9 @@ def _schema(
 
 def _sex(subject: Mapping[str, Any], name: str, left_out: list[Skip]) -> str | None:
     sex = subject.get("sex")
-    if sex in (None, "UNKNOWN_SEX"):
+    if sex is None or sex == "UNKNOWN_SEX":
         return None
-    if sex not in SEXES:
+    if not isinstance(sex, str) or sex not in SEXES:
         left_out.append(Skip(name, "field", UNKNOWN_SEX, reprlib.repr(sex)))
         return None
     return str(sex)

@@ -119,7 +119,8 @@ class Explainer:
         matches : list of Match
             One an observed finding, in order.
         contradictions : list of Match
-            Excluded findings that the disease is annotated with, exactly or by a descendant.
+            Excluded findings that the disease is annotated with, exactly or by a descendant, and
+            that a patient had.
         """
         terms, numerator, denominator = (part.tolist() for part in profile)
         holders: dict[int, list[int]] = {}
@@ -127,12 +128,12 @@ class Explainer:
             for ancestor in self.above(term):
                 holders.setdefault(ancestor, []).append(i)
 
-        def match(query: int, ancestor: int) -> Match:
+        def match(query: int, ancestor: int, among: list[int]) -> Match:
             def quality(i: int) -> tuple[bool, bool, float, int]:
                 frequency = numerator[i] / max(1, denominator[i])
                 return terms[i] == query, terms[i] == ancestor, frequency, -i
 
-            best = max(holders[ancestor], key=quality)
+            best = max(among, key=quality)
             term = terms[best]
             relation = (
                 EXACT
@@ -166,5 +167,10 @@ class Explainer:
             if common is None or depth[common] <= 0:
                 matches.append(Match(self.term(query), NOTHING))
             else:
-                matches.append(match(query, common))
-        return matches, [match(query, query) for query in excluded.tolist() if query in holders]
+                matches.append(match(query, common, holders[common]))
+        # Where none of the patients examined had a finding, its absence contradicts nothing.
+        seen = {
+            query: [i for i in holders.get(query, ()) if numerator[i] > 0]
+            for query in excluded.tolist()
+        }
+        return matches, [match(query, query, among) for query, among in seen.items() if among]

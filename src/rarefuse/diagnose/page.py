@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from rarefuse import __version__
 from rarefuse.diagnose.diagnosis import LANGUAGE_MODEL, Candidate, Diagnosis
-from rarefuse.diagnose.evidence import Match
 from rarefuse.diagnose.ordering import EQUAL, GATED, ONTOLOGY_ONLY, RERANKED
 from rarefuse.diagnose.render import (
     Provenance,
     counted,
+    explained_of,
     frequency_text,
     how_text,
     p_text,
@@ -90,7 +90,7 @@ def render_case_page(diagnosis: Diagnosis, provenance: Provenance) -> str:
             label=_label,
             age=_age(diagnosis.age_days),
             bars={c.rank: bars(c, largest or 1.0) for c in diagnosis.candidates},
-            explained={c.rank: _explained(c.matches) for c in diagnosis.candidates},
+            explained={c.rank: explained_of(c.matches) for c in diagnosis.candidates},
             tied={c.rank: _tied(c) for c in diagnosis.candidates},
             place=place_text,
             p_text=p_text,
@@ -111,10 +111,6 @@ def _lists(diagnosis: Diagnosis) -> list[str]:
 def _label(name: str) -> str:
     """A list's name as a reader knows it."""
     return name.capitalize() if name == LANGUAGE_MODEL else system_label(name)
-
-
-def _explained(matches: list[Match]) -> int:
-    return sum(match.annotation is not None for match in matches)
 
 
 def _tied(candidate: Candidate) -> int:

@@ -1,7 +1,7 @@
 """A diagnosis as text: terminal table and JSON. Every one says that it is for research only."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,11 @@ def frequency_text(match: Match) -> str:
     if match.numerator == 0:
         return f"absent in {match.denominator}"
     return f"{match.numerator}/{match.denominator}"
+
+
+def explained_of(matches: Iterable[Match]) -> int:
+    """Findings with an annotation behind them that a patient had."""
+    return sum(match.annotation is not None and match.numerator != 0 for match in matches)
 
 
 def p_text(p_value: float | None) -> str:
@@ -156,7 +161,7 @@ def as_table(diagnosis: Diagnosis, provenance: Provenance, width: int | None = N
 def _row(
     candidate: Candidate, diagnosis: Diagnosis, provenance: Provenance, lists: list[str]
 ) -> list[str]:
-    explained = sum(match.annotation is not None for match in candidate.matches)
+    explained = explained_of(candidate.matches)
     row = [
         str(candidate.rank),
         candidate.disease_id,

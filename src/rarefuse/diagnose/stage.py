@@ -1,5 +1,6 @@
 """`rarefuse diagnose`: one patient or a folder of them, in the formats asked for."""
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from rarefuse import artifacts
 from rarefuse.compiled import use_threads
+from rarefuse.diagnose.answers import read_answers
 from rarefuse.diagnose.case import NOTE, SUFFIXES, Patient, need_terms
 from rarefuse.diagnose.clinic import (
     HTML,
@@ -24,6 +26,8 @@ from rarefuse.diagnose.writing import place_of, write_diagnosis
 from rarefuse.errors import InputError
 from rarefuse.pheval.results import record_stem
 
+LONGEST_NAME = 220
+"""Bytes of a result's file name: file systems take 255, and a temporary name is longer."""
 NO_PATIENT = "not JSON and not YAML"
 AT_ONCE = 2000
 """Patients of a folder that are ranked together."""
@@ -37,20 +41,52 @@ def diagnose_stage(request: Request) -> None:
     if request.batch is not None:
         _batch(request, clinic)
         return
-    patient = need_terms(PatientReader(request, clinic).of_request())
-    named = answers_for(request, clinic, [patient], [request.answers])
-    (diagnosis,) = diagnose(clinic, [patient], [publications_of(request, patient)], named)
     stem = "text" if request.text is not None else "terms"
     if request.case is not None:
         stem = record_stem(request.case.name)
     several = len(request.formats) > 1
+    places: dict[str, Path | None] = {}
     for kind in request.formats:
         path = request.output
         if path is not None and (several or path.is_dir()):
             path = place_of(path, stem, kind)
+        _check_target(path, {request.case, request.answers})
+        places[kind] = path
+    patient = need_terms(PatientReader(request, clinic).of_request())
+    named = answers_for(request, clinic, [patient], [request.answers])
+    if named is not None and not named[0]:
+        print("the answer names no disease: a numbered list of names is read", file=sys.stderr)
+    (diagnosis,) = diagnose(clinic, [patient], [publications_of(request, patient)], named)
+    for kind, path in places.items():
         write_diagnosis(kind, diagnosis, clinic, path)
         if path is not None:
             print(f"written: {path}", file=sys.stderr)
+
+
+def _check_target(path: Path | None, read: set[Path | None]) -> None:
+    """Refuse to write over what is read, or over what is no file.
+
+    Raises
+    ------
+    InputError
+        If the path is one of those that are read, or a device, pipe or socket.
+    """
+    if path is None or not path.exists():
+        return
+    if any(source is not None and source.exists() and path.samefile(source) for source in read):
+        raise InputError(
+            "the output would replace what it is made from",
+            where="--output",
+            found=str(path),
+            expected="another file or folder",
+        )
+    if not path.is_file():
+        raise InputError(
+            "the output is no file that can be written",
+            where="--output",
+            found=str(path),
+            expected="a file or a folder",
+        )
 
 
 def _check(request: Request) -> None:
@@ -107,12 +143,43 @@ def _batch(request: Request, clinic: Clinic) -> None:
     skipped: list[tuple[str, str, str]] = []
     done: list[tuple[str, Diagnosis]] = []
     waiting: list[tuple[str, Path, Patient]] = []
+    if request.output.exists() and request.output.samefile(request.batch):
+        raise InputError(
+            "results among the patients could replace them",
+            where="--output",
+            found=str(request.output),
+            expected="another folder than that of the patients",
+        )
+    if request.answers is not None and not request.answers.is_dir():
+        raise InputError(
+            "the answers of a folder of patients are a folder",
+            where="--answers",
+            found=str(request.answers),
+            expected="a folder with {stem}.txt or {stem}.json for each patient",
+        )
     reader = PatientReader(request, clinic)
+    taken: set[Path] = set()
+    unanswered = 0
     for path in _files(request, skipped):
         record = path.relative_to(request.batch).as_posix()
         try:
             patient = need_terms(reader.of_file(path))
             publications_of(request, patient)
+            for target in _places(request, path).values():
+                _check_target(target, {path})
+                if target in taken:
+                    raise InputError(
+                        "another patient of this folder has the same file name", found=path.stem
+                    )
+                if len(os.fsencode(target.name)) > LONGEST_NAME:
+                    raise InputError(
+                        "the file name is too long for its result", found=target.name[:80]
+                    )
+            if (answer := _answer_file(request, path)) is not None:
+                read_answers(answer)
+            elif request.answers is not None:
+                unanswered += 1
+            taken.update(_places(request, path).values())
         except InputError as error:
             skipped.append((record, error.what, error.found or ""))
             continue
@@ -124,6 +191,8 @@ def _batch(request: Request, clinic: Clinic) -> None:
         done += _block(request, clinic, waiting)
     _summary(request.output, clinic, done, skipped)
     counts = Counter(reason for _, reason, _ in skipped)
+    if unanswered:
+        print(f"{unanswered} patients without a file of answers", file=sys.stderr)
     print(f"{len(done)} patients diagnosed, {len(skipped)} files skipped", file=sys.stderr)
     for reason, n in counts.most_common():
         print(f"skipped {n} × {reason}", file=sys.stderr)
@@ -147,14 +216,22 @@ def _files(request: Request, skipped: list[tuple[str, str, str]]) -> Iterator[Pa
             expected="a folder of phenopackets",
         )
     for path in sorted(folder.rglob("*")):
+        if path.is_dir():
+            continue
+        name = path.relative_to(folder).as_posix()
         if not path.is_file():
+            skipped.append((name, "no file, or a link to none", ""))
+            continue
+        if not name.isprintable():
+            printable = os.fsencode(name).decode("utf-8", "replace")
+            skipped.append((printable, "a file name that cannot be printed", ""))
             continue
         suffix = path.suffix.lower()
         if suffix in SUFFIXES or (texts and suffix == NOTE):
             yield path
         else:
             reason = "a text, and --index is not given" if suffix == NOTE else NO_PATIENT
-            skipped.append((path.relative_to(folder).as_posix(), reason, ""))
+            skipped.append((name, reason, ""))
 
 
 def _block(
@@ -171,13 +248,18 @@ def _block(
     )
     result = []
     for (record, path, _), diagnosis in zip(waiting, diagnoses, strict=True):
-        stem = path.parent.relative_to(request.batch or path.parent) / record_stem(path.name)
-        for kind in request.formats:
-            write_diagnosis(
-                kind, diagnosis, clinic, place_of(request.output, stem.as_posix(), kind)
-            )
+        for kind, target in _places(request, path).items():
+            write_diagnosis(kind, diagnosis, clinic, target)
         result.append((record, diagnosis))
     return result
+
+
+def _places(request: Request, path: Path) -> dict[str, Path]:
+    """Format → where a patient's result of a folder goes."""
+    assert request.batch is not None
+    assert request.output is not None
+    stem = (path.parent.relative_to(request.batch) / record_stem(path.name)).as_posix()
+    return {kind: place_of(request.output, stem, kind) for kind in request.formats}
 
 
 def _answer_file(request: Request, path: Path) -> Path | None:

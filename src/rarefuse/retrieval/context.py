@@ -6,6 +6,7 @@ that does not belong to it. A cue inside a finding's own name ("no social intera
 """
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -19,9 +20,12 @@ RELATIVE = "said of a relative"
 UNCERTAIN = "said to be uncertain"
 
 NEGATIONS = words_in(
-    "no not never without denies denied deny denying nor neither negative excluded"
+    "no not never without denies denied deny denying nor neither negative excluded cannot isn't "
+    "wasn't aren't weren't hasn't haven't hadn't doesn't don't didn't unlikely failed fails"
 )
-ABSENCES = frozenset({("absence", "of"), ("lack", "of"), ("free", "of"), ("ruled", "out")})
+ABSENCES = frozenset(
+    {("absence", "of"), ("lack", "of"), ("free", "of"), ("ruled", "out"), ("rather", "than")}
+)
 """Deny a finding that has a name; before other words they belong to them: "absence of a kidney"."""
 NO_NEGATIONS = frozenset(
     {("not", "only"), ("no", "doubt"), ("not", "able"), ("not", "necessarily"), ("no", "longer")}
@@ -30,18 +34,21 @@ ENDS = words_in("but however although though except yet despite whereas while th
 VERBS = words_in(
     "is are was were be been being has have had having does do did shows show showed shown showing "
     "presents presented presenting develops develop developed developing exhibits exhibited "
-    "reveals revealed demonstrates demonstrated suffers suffered became becomes"
+    "reveals revealed demonstrates demonstrated suffers suffered became becomes complained "
+    "complains reports reported started began"
 )
 AUXILIARIES = words_in("is are was were be been has have had does do did also")
 SEEN = words_in(
     "present seen observed noted found detected reported documented evident apparent known"
 )
-ABSENT = words_in("absent denied excluded negative ruled")  # out
+ABSENT = words_in("absent denied excluded negative unlikely ruled")  # out
+ANSWERS = ABSENT | {"no", "none"}
 WELL = words_in("normal normally unremarkable intact")
 RELATIVES = words_in(
     "mother father mother's father's maternal paternal brother sister brother's sister's sibling "
     "siblings brothers sisters parent parents uncle aunt cousin cousins grandmother grandfather "
-    "grandparents familial relatives"
+    "grandparents familial relatives twin daughter son nephew niece mom mum dad sib sibs fhx "
+    "half-brother half-sister stepbrother stepsister grandson granddaughter"
 )
 PATIENT = words_in("patient proband he she child boy girl infant baby")
 REPORTING = words_in(
@@ -49,10 +56,14 @@ REPORTING = words_in(
     "stated states complained complain denied deny denies are were is"
 )
 DOUBTS = words_in(
-    "possible possibly probable probably suspected questionable suspicion likely unclear"
+    "possible possibly probable probably suspected questionable suspicion likely unclear concern "
+    "query considered differential if risk screen screened screening vaccinated vaccination ?"
 )
 LINKS = words_in("and or nor")
 COMMA = ","
+MINUS = ["(", "-", ")"]
+SIGNS = words_in(": - – ( )")
+"""Between a finding and a word that answers it: "Seizures: no"."""
 
 
 def status_of(
@@ -83,13 +94,17 @@ def status_of(
     if _doubted(words, first, inside):
         return LEFT_OUT, UNCERTAIN
     after = _predicate(words, last, inside)
+    if {"cannot", "excluded"} <= set(after) or ("not", "excluded") in _pairs(after):
+        return LEFT_OUT, UNCERTAIN
     if set(after) & DOUBTS:
         return LEFT_OUT, UNCERTAIN
     own = {*words[first : last + 1]} if not named else set()
     if own & WELL or (first and words[first - 1] in WELL) or set(after) & WELL:
         return LEFT_OUT, NORMAL
-    denied = _denied_before(words, first, inside, named=named)
-    denied |= bool(set(after) & ABSENT) or _denied_after(after)
+    affirmed = bool(after) and after[-1] in SEEN and NEGATIONS.isdisjoint(after)
+    denied = _denied_before(words, first, inside, named=named, affirmed=affirmed)
+    denied |= list(words[last + 1 : last + 4]) == MINUS
+    denied |= bool(set(after) & ANSWERS) or _denied_after(after)
     return (EXCLUDED if denied else OBSERVED), None
 
 
@@ -110,7 +125,7 @@ def is_cue(words: Sequence[str], place: int) -> bool:
 
 
 def _denied_before(
-    words: Sequence[str], first: int, inside: Collection[int], *, named: bool
+    words: Sequence[str], first: int, inside: Collection[int], *, named: bool, affirmed: bool
 ) -> bool:
     for place in range(first - 1, -1, -1):
         if place in inside:
@@ -121,15 +136,21 @@ def _denied_before(
         if pair in NO_NEGATIONS:
             continue
         if word in NEGATIONS or (named and pair in ABSENCES):
-            return True
-        if word in VERBS and not (place and words[place - 1] in NEGATIONS):
+            # "Ataxia was not noted early, nystagmus was present": the later clause has its own.
+            return not (affirmed and word in ("not", "never"))
+        if word in VERBS and not (place and words[place - 1] in NEGATIONS | {"to"}):
             return False
-        if word == "with" and place and words[place - 1] == COMMA:
+        if word == "with" and place and words[place - 1] in LINKS | {COMMA}:
             return False
         if word in SEEN and words[place + 1] in LINKS | {COMMA}:
             # The predicate of what stands before: "seizures were not seen, ataxia was".
             return False
     return False
+
+
+def _pairs(words: Sequence[str]) -> set[tuple[str, str]]:
+    kept = [word for word in words if word not in AUXILIARIES]
+    return set(pairwise(kept))
 
 
 def _predicate(words: Sequence[str], last: int, inside: Collection[int]) -> list[str]:
@@ -139,6 +160,10 @@ def _predicate(words: Sequence[str], last: int, inside: Collection[int]) -> list
         place in inside or words[place] in LINKS or words[place] == COMMA
     ):
         place += 1
+    answered = place < len(words) and words[place] in SIGNS
+    while place < len(words) and words[place] in SIGNS:
+        place += 1
+    begin = place
     found: list[str] = []
     while place < len(words) and place not in inside:
         found.append(words[place])
@@ -146,7 +171,11 @@ def _predicate(words: Sequence[str], last: int, inside: Collection[int]) -> list
             break
         place += 1
     # A list that ends in a comma has no predicate of its own: "seizures, no ataxia".
-    return found if found and found[0] in AUXILIARIES | ABSENT | {"not"} else []
+    if answered:
+        # An answer is one word alone: in "seizures: no ataxia" the word belongs to what follows.
+        ends = begin + 1 >= len(words) or not words[begin + 1][0].isalnum()
+        return found[:1] if found and found[0] in ANSWERS and ends else []
+    return found if found and found[0] in AUXILIARIES | ABSENT | {"not", "cannot"} else []
 
 
 def _denied_after(after: Sequence[str]) -> bool:
@@ -159,11 +188,21 @@ def _of_relative(words: Sequence[str], first: int, inside: Collection[int]) -> b
             continue
         if words[place] in PATIENT or words[place] in ENDS:
             return False
+        if words[place] in VERBS and place and words[place - 1] == COMMA:
+            # Back from a clause in between: "whose brother had died, presented with …".
+            return False
         if tuple(words[place : place + 2]) == ("family", "history"):
             return True
         if words[place] in RELATIVES:
+            if place > 1 and words[place] in ("parent", "parents") and _descent(words, place):
+                continue
             return not (place + 1 < len(words) and words[place + 1] in REPORTING)
     return False
+
+
+def _descent(words: Sequence[str], place: int) -> bool:
+    """Whether parents only say whose child it is: "born to consanguineous parents"."""
+    return bool({"of", "to"} & {words[place - 1], words[place - 2]})
 
 
 def _doubted(words: Sequence[str], first: int, inside: Collection[int]) -> bool:

@@ -25,6 +25,7 @@ from rarefuse.retrieval.context import (
     ABSENT,
     EXCLUDED,
     LEFT_OUT,
+    NEGATIONS,
     SEEN,
     WELL,
     is_cue,
@@ -61,7 +62,7 @@ _SMALL = words_in(
     "some any also other both all more most such history evidence sign signs symptom symptoms "
     "feature features"
 )
-_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|[^\w\s]")
+_WORD = re.compile(r"w/o|[^\W_]+(?:['’\-][^\W_]+)*|[^\w\s]", re.IGNORECASE)
 _END = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|;|\n\s*\n|\n(?=\s*[^a-z\s])")
 _SHORT_FORM = re.compile(r"\b(?:e\.g|i\.e|dr|mr|mrs|ms|prof|st|vs|approx|ca)\.\s*$", re.IGNORECASE)
 
@@ -241,9 +242,10 @@ class NoteReader:
         if near and self.wanted(best.term_id):
             covered = inside | set(range(span[0], span[1] + 1))
             status, _ = status_of(sentence.words, *span, covered, named=False)
+            follows = sentence.words[span[1] + 1 : span[1] + 3]
             if _has_value(sentence.words, span):
                 reason = VALUE
-            elif status == EXCLUDED:
+            elif status == EXCLUDED or not NEGATIONS.isdisjoint(follows):
                 reason = DENIED
             else:
                 return self._finding(sentence, span, covered, hits, BY_SIMILARITY, named=False)
@@ -303,8 +305,14 @@ def _sentences(text: str) -> Iterator[_Sentence]:
                 text,
                 first,
                 [match.span() for match in found],
-                [match.group().lower() for match in found],
+                [_plain(match.group()) for match in found],
             )
+
+
+def _plain(word: str) -> str:
+    """A word as cues are written."""
+    word = word.lower().replace("’", "'")
+    return "without" if word == "w/o" else word
 
 
 def _fold(word: str) -> str:
