@@ -456,6 +456,13 @@ def test_results_never_replace_what_they_are_made_from(run, tmp_path, tiny):
         assert case.read_bytes() == before
 
 
+def test_a_folder_that_is_not_there(run, tmp_path):
+    """Said as it is, also where the folder of results is there already."""
+    status, _, err = run("--batch", tmp_path / "nowhere", "--output", tmp_path)
+    assert status == 2
+    assert "there is no such folder of patients" in err
+
+
 def test_an_answer_without_a_name_is_said_to_be_one(run, tmp_path):
     (tmp_path / "a.txt").write_text("I cannot help with that.")
     status, _, err = run(*ATAXIA, "--answers", tmp_path / "a.txt")

@@ -139,12 +139,14 @@ def patient_of(packet: dict[str, Any], path: Path, ontology: Ontology) -> Patien
     sides: dict[bool, list[str]] = {False: [], True: []}
     for feature in features:
         # A finding that either schema's word denies is denied, whatever the record's version says.
-        sides_of = [feature.get(word) for word in ("negated", "excluded")]
-        for word, value in zip(("negated", "excluded"), sides_of, strict=True):
+        denied = False
+        for word in ("negated", "excluded"):
+            value = feature.get(word)
             if value is not None and not isinstance(value, bool):
                 raise _malformed(path, f"phenotypicFeatures.{word}", value, "true or false")
+            denied |= bool(value)
         term = _object(feature, "type", path).get("id")
-        sides[any(sides_of)].append(term if isinstance(term, str) else reprlib.repr(term))
+        sides[denied].append(term if isinstance(term, str) else reprlib.repr(term))
     name = _text(packet.get("id")) or path.stem
     observed, excluded, left_out = normalise_terms(name, sides[False], sides[True], ontology)
     sex = _sex(subject, name, left_out)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rarefuse.annotations.pmid import pmid
-from rarefuse.diagnose.answers import Named, ask_model, map_answers, read_answers
+from rarefuse.diagnose.answers import Named, ask_model, map_answers
 from rarefuse.diagnose.case import Patient
 from rarefuse.diagnose.diagnosis import Diagnosis, diagnose_patients
 from rarefuse.diagnose.library import Library, cache_home, open_library
@@ -235,17 +235,17 @@ def answers_for(
     request: Request,
     clinic: Clinic,
     patients: Sequence[Patient],
-    files: Sequence[Path | None],
+    read: Sequence[Named | None],
 ) -> list[Named] | None:
     """Names of a language model about each patient; None where nobody is to be asked.
 
     Parameters
     ----------
-    files : sequence of Path or None
-        Each patient's answer, where the request names a file or folder of answers.
+    read : sequence of list or None
+        What each patient's file of answers names, where the request names answers.
     """
     if request.answers is not None:
-        return [[] if path is None else read_answers(path) for path in files]
+        return [names or [] for names in read]
     if request.llm is None:
         return None
     arms = clinic.run.config["llms"]

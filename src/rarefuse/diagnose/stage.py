@@ -3,12 +3,13 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rarefuse import artifacts
 from rarefuse.compiled import use_threads
-from rarefuse.diagnose.answers import read_answers
+from rarefuse.diagnose.answers import Named, read_answers
 from rarefuse.diagnose.case import NOTE, SUFFIXES, Patient, need_terms
 from rarefuse.diagnose.clinic import (
     HTML,
@@ -21,6 +22,7 @@ from rarefuse.diagnose.clinic import (
     publications_of,
 )
 from rarefuse.diagnose.diagnosis import Diagnosis
+from rarefuse.diagnose.ranking import Publications
 from rarefuse.diagnose.reading import PatientReader
 from rarefuse.diagnose.writing import place_of, write_diagnosis
 from rarefuse.errors import InputError
@@ -53,7 +55,8 @@ def diagnose_stage(request: Request) -> None:
         _check_target(path, {request.case, request.answers})
         places[kind] = path
     patient = need_terms(PatientReader(request, clinic).of_request())
-    named = answers_for(request, clinic, [patient], [request.answers])
+    read = None if request.answers is None else read_answers(request.answers)
+    named = answers_for(request, clinic, [patient], [read])
     if named is not None and not named[0]:
         print("the answer names no disease: a numbered list of names is read", file=sys.stderr)
     (diagnosis,) = diagnose(clinic, [patient], [publications_of(request, patient)], named)
@@ -134,6 +137,54 @@ def _check(request: Request) -> None:
             found="nothing",
             expected="a file to write",
         )
+    if request.batch is not None:
+        _check_folders(request.batch, request.output, request.answers)
+
+
+def _check_folders(batch: Path, output: Path | None, answers: Path | None) -> None:
+    if not batch.is_dir():
+        raise InputError(
+            "there is no such folder of patients",
+            where=str(batch),
+            expected="a folder of phenopackets",
+        )
+    if output is not None and output.exists() and output.samefile(batch):
+        raise InputError(
+            "results among the patients could replace them",
+            where="--output",
+            found=str(output),
+            expected="another folder than that of the patients",
+        )
+    if answers is not None and not answers.is_dir():
+        raise InputError(
+            "the answers of a folder of patients are a folder",
+            where="--answers",
+            found=str(answers),
+            expected="a folder with {stem}.txt or {stem}.json for each patient",
+        )
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A patient of a folder that can be ranked.
+
+    Parameters
+    ----------
+    record : str
+        The file, below the folder.
+    publications : tuple of str
+        PMIDs to leave out.
+    named : list or None
+        What the patient's file of answers names; None without such a file.
+    places : dict
+        Format → where the result goes.
+    """
+
+    record: str
+    patient: Patient
+    publications: Publications
+    named: Named | None
+    places: dict[str, Path]
 
 
 def _batch(request: Request, clinic: Clinic) -> None:
@@ -142,48 +193,20 @@ def _batch(request: Request, clinic: Clinic) -> None:
     assert request.output is not None
     skipped: list[tuple[str, str, str]] = []
     done: list[tuple[str, Diagnosis]] = []
-    waiting: list[tuple[str, Path, Patient]] = []
-    if request.output.exists() and request.output.samefile(request.batch):
-        raise InputError(
-            "results among the patients could replace them",
-            where="--output",
-            found=str(request.output),
-            expected="another folder than that of the patients",
-        )
-    if request.answers is not None and not request.answers.is_dir():
-        raise InputError(
-            "the answers of a folder of patients are a folder",
-            where="--answers",
-            found=str(request.answers),
-            expected="a folder with {stem}.txt or {stem}.json for each patient",
-        )
+    waiting: list[_Waiting] = []
     reader = PatientReader(request, clinic)
     taken: set[Path] = set()
     unanswered = 0
     for path in _files(request, skipped):
         record = path.relative_to(request.batch).as_posix()
         try:
-            patient = need_terms(reader.of_file(path))
-            publications_of(request, patient)
-            for target in _places(request, path).values():
-                _check_target(target, {path})
-                if target in taken:
-                    raise InputError(
-                        "another patient of this folder has the same file name", found=path.stem
-                    )
-                if len(os.fsencode(target.name)) > LONGEST_NAME:
-                    raise InputError(
-                        "the file name is too long for its result", found=target.name[:80]
-                    )
-            if (answer := _answer_file(request, path)) is not None:
-                read_answers(answer)
-            elif request.answers is not None:
-                unanswered += 1
-            taken.update(_places(request, path).values())
+            found = _waiting(request, reader, path, record, taken)
         except InputError as error:
             skipped.append((record, error.what, error.found or ""))
             continue
-        waiting.append((record, path, patient))
+        taken.update(found.places.values())
+        unanswered += request.answers is not None and found.named is None
+        waiting.append(found)
         if len(waiting) == AT_ONCE:
             done += _block(request, clinic, waiting)
             waiting.clear()
@@ -209,12 +232,6 @@ def _files(request: Request, skipped: list[tuple[str, str, str]]) -> Iterator[Pa
     """Files of a folder that may be patients: texts only where their index was named."""
     folder, texts = request.batch, request.index is not None
     assert folder is not None
-    if not folder.is_dir():
-        raise InputError(
-            "there is no such folder of patients",
-            where=str(folder),
-            expected="a folder of phenopackets",
-        )
     for path in sorted(folder.rglob("*")):
         if path.is_dir():
             continue
@@ -234,32 +251,49 @@ def _files(request: Request, skipped: list[tuple[str, str, str]]) -> Iterator[Pa
             skipped.append((name, reason, ""))
 
 
+def _waiting(
+    request: Request, reader: PatientReader, path: Path, record: str, taken: Collection[Path]
+) -> _Waiting:
+    """Read what a folder has on a patient.
+
+    Parameters
+    ----------
+    taken : collection of Path
+        Where results of other patients go.
+
+    Raises
+    ------
+    InputError
+        If the patient cannot be ranked, or the result not be written.
+    """
+    assert request.output is not None
+    patient = need_terms(reader.of_file(path))
+    publications = publications_of(request, patient)
+    stem = Path(record).with_name(record_stem(path.name)).as_posix()
+    places = {kind: place_of(request.output, stem, kind) for kind in request.formats}
+    for target in places.values():
+        _check_target(target, {path})
+        if target in taken:
+            raise InputError(
+                "another patient of this folder has the same file name", found=path.stem
+            )
+        if len(os.fsencode(target.name)) > LONGEST_NAME:
+            raise InputError("the file name is too long for its result", found=target.name[:80])
+    answer = _answer_file(request, path)
+    named = None if answer is None else read_answers(answer)
+    return _Waiting(record, patient, publications, named, places)
+
+
 def _block(
-    request: Request, clinic: Clinic, waiting: Sequence[tuple[str, Path, Patient]]
+    request: Request, clinic: Clinic, waiting: Sequence[_Waiting]
 ) -> list[tuple[str, Diagnosis]]:
-    assert request.output is not None
-    patients = [patient for _, _, patient in waiting]
-    files = [_answer_file(request, path) for _, path, _ in waiting]
-    diagnoses = diagnose(
-        clinic,
-        patients,
-        [publications_of(request, patient) for patient in patients],
-        answers_for(request, clinic, patients, files),
-    )
-    result = []
-    for (record, path, _), diagnosis in zip(waiting, diagnoses, strict=True):
-        for kind, target in _places(request, path).items():
+    patients = [one.patient for one in waiting]
+    named = answers_for(request, clinic, patients, [one.named for one in waiting])
+    diagnoses = diagnose(clinic, patients, [one.publications for one in waiting], named)
+    for one, diagnosis in zip(waiting, diagnoses, strict=True):
+        for kind, target in one.places.items():
             write_diagnosis(kind, diagnosis, clinic, target)
-        result.append((record, diagnosis))
-    return result
-
-
-def _places(request: Request, path: Path) -> dict[str, Path]:
-    """Format → where a patient's result of a folder goes."""
-    assert request.batch is not None
-    assert request.output is not None
-    stem = (path.parent.relative_to(request.batch) / record_stem(path.name)).as_posix()
-    return {kind: place_of(request.output, stem, kind) for kind in request.formats}
+    return [(one.record, diagnosis) for one, diagnosis in zip(waiting, diagnoses, strict=True)]
 
 
 def _answer_file(request: Request, path: Path) -> Path | None:

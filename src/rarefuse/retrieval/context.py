@@ -6,7 +6,6 @@ that does not belong to it. A cue inside a finding's own name ("no social intera
 """
 
 from collections.abc import Collection, Sequence
-from itertools import pairwise
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -64,6 +63,8 @@ COMMA = ","
 MINUS = ["(", "-", ")"]
 SIGNS = words_in(": - – ( )")
 """Between a finding and a word that answers it: "Seizures: no"."""
+_CUES = ENDS | VERBS | RELATIVES | DOUBTS | PATIENT
+_LISTING = LINKS | {COMMA}
 
 
 def status_of(
@@ -94,9 +95,7 @@ def status_of(
     if _doubted(words, first, inside):
         return LEFT_OUT, UNCERTAIN
     after = _predicate(words, last, inside)
-    if {"cannot", "excluded"} <= set(after) or ("not", "excluded") in _pairs(after):
-        return LEFT_OUT, UNCERTAIN
-    if set(after) & DOUBTS:
+    if set(after) & DOUBTS or _not_excluded(after):
         return LEFT_OUT, UNCERTAIN
     own = {*words[first : last + 1]} if not named else set()
     if own & WELL or (first and words[first - 1] in WELL) or set(after) & WELL:
@@ -121,7 +120,7 @@ def is_cue(words: Sequence[str], place: int) -> bool:
     word = words[place]
     if word in NEGATIONS:
         return tuple(words[place : place + 2]) not in NO_NEGATIONS
-    return word in ENDS | VERBS | RELATIVES | DOUBTS | PATIENT
+    return word in _CUES
 
 
 def _denied_before(
@@ -140,25 +139,24 @@ def _denied_before(
             return not (affirmed and word in ("not", "never"))
         if word in VERBS and not (place and words[place - 1] in NEGATIONS | {"to"}):
             return False
-        if word == "with" and place and words[place - 1] in LINKS | {COMMA}:
+        if word == "with" and place and words[place - 1] in _LISTING:
             return False
-        if word in SEEN and words[place + 1] in LINKS | {COMMA}:
+        if word in SEEN and words[place + 1] in _LISTING:
             # The predicate of what stands before: "seizures were not seen, ataxia was".
             return False
     return False
 
 
-def _pairs(words: Sequence[str]) -> set[tuple[str, str]]:
-    kept = [word for word in words if word not in AUXILIARIES]
-    return set(pairwise(kept))
+def _not_excluded(after: Sequence[str]) -> bool:
+    """Whether a predicate says "cannot be excluded"."""
+    before = after[: after.index("excluded")] if "excluded" in after else ()
+    return not {"cannot", "not"}.isdisjoint(before)
 
 
 def _predicate(words: Sequence[str], last: int, inside: Collection[int]) -> list[str]:
     """What follows a list of findings: auxiliaries and the word they lead to."""
     place = last + 1
-    while place < len(words) and (
-        place in inside or words[place] in LINKS or words[place] == COMMA
-    ):
+    while place < len(words) and (place in inside or words[place] in _LISTING):
         place += 1
     answered = place < len(words) and words[place] in SIGNS
     while place < len(words) and words[place] in SIGNS:

@@ -7,7 +7,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -168,11 +167,6 @@ class Grounder:
         """Direct parents of the linked term first; the order is otherwise kept."""
         parent = np.isin(found, self.subset.parents[linked])
         return np.concatenate([found[parent], found[~parent]])
-
-    @cached_property
-    def rows(self) -> dict[str, int]:
-        """Term id → row."""
-        return {term: row for row, term in enumerate(self.subset.nodes["term_id"])}
 
     def _hit(self, rank: int, row: int, near: Mapping[int, float]) -> Hit:
         term_id, label = self.subset.nodes.select("term_id", "label").row(row)

@@ -62,6 +62,7 @@ _SMALL = words_in(
     "some any also other both all more most such history evidence sign signs symptom symptoms "
     "feature features"
 )
+_EMPTY = _SMALL | SEEN | ABSENT | WELL
 _WORD = re.compile(r"w/o|[^\W_]+(?:['’\-][^\W_]+)*|[^\w\s]", re.IGNORECASE)
 _END = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|;|\n\s*\n|\n(?=\s*[^a-z\s])")
 _SHORT_FORM = re.compile(r"\b(?:e\.g|i\.e|dr|mr|mrs|ms|prof|st|vs|approx|ca)\.\s*$", re.IGNORECASE)
@@ -105,7 +106,6 @@ class Finding:
 @dataclass(frozen=True)
 class _Sentence:
     text: str
-    start: int
     spans: list[tuple[int, int]]
     words: list[str]
 
@@ -185,11 +185,12 @@ class NoteReader:
             if len(own) == 1 and _content(sentence, rest):
                 wider = self._wider(sentence, (first, last), names[own[0]][0])
                 if wider is not None:
-                    yield self._finding(sentence, (first, last), inside, wider, WIDER, named=True)
+                    status = status_of(sentence.words, first, last, inside)
+                    yield _finding(sentence, (first, last), wider, WIDER, status)
                     continue
             for span in own:
-                hits = self._own(names[span])
-                yield self._finding(sentence, span, inside, hits, BY_NAME, named=True)
+                status = status_of(sentence.words, *span, inside)
+                yield _finding(sentence, span, self._own(names[span]), BY_NAME, status)
             for run in _runs(rest):
                 trimmed = _trim(sentence, run)
                 if trimmed is not None:
@@ -241,42 +242,17 @@ class NoteReader:
         reason = OUTSIDE if near else BESIDE if beside else SINGLE if single else TOO_FAR
         if near and self.wanted(best.term_id):
             covered = inside | set(range(span[0], span[1] + 1))
-            status, _ = status_of(sentence.words, *span, covered, named=False)
+            status = status_of(sentence.words, *span, covered, named=False)
             follows = sentence.words[span[1] + 1 : span[1] + 3]
             if _has_value(sentence.words, span):
                 reason = VALUE
-            elif status == EXCLUDED or not NEGATIONS.isdisjoint(follows):
+            elif status[0] == EXCLUDED or not NEGATIONS.isdisjoint(follows):
                 reason = DENIED
             else:
-                return self._finding(sentence, span, covered, hits, BY_SIMILARITY, named=False)
+                return _finding(sentence, span, hits, BY_SIMILARITY, status)
         text, start = _written(sentence, span)
         return Finding(
             text, start, LEFT_OUT, reason, best.term_id, best.label, None, best.similarity, []
-        )
-
-    def _finding(
-        self,
-        sentence: _Sentence,
-        span: tuple[int, int],
-        inside: set[int],
-        hits: "Sequence[Hit]",
-        by: str,
-        *,
-        named: bool,
-    ) -> Finding:
-        status, reason = status_of(sentence.words, *span, inside, named=named)
-        text, start = _written(sentence, span)
-        best, *others = hits
-        return Finding(
-            text,
-            start,
-            status,
-            reason,
-            best.term_id,
-            best.label,
-            by,
-            None if by == BY_NAME else best.similarity,
-            [f"{hit.term_id} {hit.label}" for hit in others[:_ALTERNATIVES]],
         )
 
     def _ground(self, sentence: _Sentence, span: tuple[int, int]) -> "list[Hit]":
@@ -287,6 +263,27 @@ class NoteReader:
         from rarefuse.retrieval.ground import Hit
 
         return [Hit(i + 1, self.ids[row], self.labels[row], 1.0) for i, row in enumerate(rows)]
+
+
+def _finding(
+    sentence: _Sentence,
+    span: tuple[int, int],
+    hits: "Sequence[Hit]",
+    by: str,
+    status: tuple[str, str | None],
+) -> Finding:
+    text, start = _written(sentence, span)
+    best, *others = hits
+    return Finding(
+        text,
+        start,
+        *status,
+        best.term_id,
+        best.label,
+        by,
+        None if by == BY_NAME else best.similarity,
+        [f"{hit.term_id} {hit.label}" for hit in others[:_ALTERNATIVES]],
+    )
 
 
 def _sentences(text: str) -> Iterator[_Sentence]:
@@ -303,7 +300,6 @@ def _sentences(text: str) -> Iterator[_Sentence]:
         if any(match.group()[0].isalnum() for match in found):
             yield _Sentence(
                 text,
-                first,
                 [match.span() for match in found],
                 [_plain(match.group()) for match in found],
             )
@@ -317,7 +313,7 @@ def _plain(word: str) -> str:
 
 def _fold(word: str) -> str:
     """A word in lower case and in the singular, as well as an ending tells."""
-    word = word.lower().replace("’", "'")
+    word = _plain(word)
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui'":
@@ -370,7 +366,7 @@ def _content(sentence: _Sentence, places: Sequence[int]) -> bool:
     """Whether some words may mean a finding: one of three letters, or an abbreviation."""
     return any(
         word[0].isalpha()
-        and word not in _SMALL | SEEN | ABSENT | WELL
+        and word not in _EMPTY
         and (len(word) >= 3 or (len(word) == 2 and sentence.text[slice(*span)].isupper()))
         for word, span in ((sentence.words[p], sentence.spans[p]) for p in places)
     )
